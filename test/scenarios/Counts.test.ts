@@ -1,0 +1,178 @@
+/**
+ * Counts the work of a review, and of a second at rest: numbers that do not depend on the machine. A change that adds work changes a number here, with its
+ * reason. Hosts.test.ts has the requests for every kind of host.
+ */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { countingEnv, countsBetween, readCounts } from "../harness/Counts.ts"
+import type { Counts } from "../harness/Counts.ts"
+import { Installation, renderContent, toFilePath } from "../harness/Installation.ts"
+import { PostgresServer } from "../harness/Postgres.ts"
+
+/** Statements of the service that are repeated without any work, by what needs them. They are no part of a review. */
+const polls: ReadonlyArray<readonly [feature: string, statement: RegExp]> = [
+  ["accepted deliveries that are not in the queue", /FROM events WHERE work IS NOT NULL AND outcome IS NULL/],
+  ["runs whose process died", /FROM runs WHERE \(1 = 1 AND "status" IN/],
+  ["reservations of lost calls", /FROM ledger_reservations WHERE status = 'open'/],
+  ["publications that are not sent", /SELECT DISTINCT target_key FROM publications/],
+  ["reports of Perforce and Subversion", /FROM events WHERE routing IS NOT NULL/],
+  ["batches of automatic commits", /^SELECT batches\.\*/],
+  ["messages between actors", /cluster_messages/]
+]
+const isPoll = (statement: string): boolean => polls.some(([, pattern]) => pattern.test(statement))
+type Named = Readonly<Record<string, number>>
+const withoutPolls = (counts: Named): Named =>
+  Object.fromEntries(Object.entries(counts).filter(([statement]) => !isPoll(statement)))
+const sum = (counts: Named): number => Object.values(counts).reduce((all, one) => all + one, 0)
+
+/** A function that calls the one of the next file. Versions have other parameters, so that its uses are searched. */
+const renderFile = (index: number, version: number): string =>
+  [
+    `import { value${index + 1} } from "./file${index + 1}.ts"`,
+    "",
+    `/** Returns number ${index}. */`,
+    `export const value${index} = (${version === 0 ? "" : `extra: number`}): number => {`,
+    ...Array.from({ length: 30 }, (_, line) => `  const step${line} = value${index + 1}() + ${line} * ${version}`),
+    "  return step29",
+    "}",
+    ""
+  ].join("\n")
+const renderFiles = (count: number, version: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`src/file${at}.ts`, renderFile(at, version)]))
+
+/** An installation that has run two reviews: its threads and readers of git exist. */
+class CountedInstallation implements AsyncDisposable {
+  readonly #requests: Array<string> = []
+  #reviews = 0
+
+  readonly at: Installation
+  readonly folder: string
+
+  private constructor(at: Installation, folder: string) {
+    this.at = at
+    this.folder = folder
+    at.host.onRequest = ({ method, path }) => void this.#requests.push(`${method} ${path}`)
+  }
+
+  static async start(database?: string): Promise<CountedInstallation> {
+    const folder = await mkdtemp(join(tmpdir(), "aicr-counts-"))
+    const port = database === undefined ? undefined : Number(new URL(database).port)
+    const env = { ...countingEnv(join(folder, "counts"), port), SVC_LOG_LEVEL: "warn" }
+    const at = await Installation.make({ queue: "memory", env, ...(database === undefined ? {} : { database }) })
+    const counted = new CountedInstallation(at, folder)
+    await at.forge.push("team/one", { branch: "main", from: "main", message: "Files", files: renderFiles(80, 0) })
+    await at.aicr.start()
+    await counted.review(1)
+    await counted.review(1)
+    return counted
+  }
+
+  read(): Promise<Counts> {
+    return readCounts(join(this.folder, "counts"))
+  }
+
+  /** Waits until nothing but polls is counted any more. */
+  async #settled(earlier: Counts) {
+    for (let before = ""; ;) {
+      const { commits, programs, statements, totals } = countsBetween(earlier, await this.read())
+      const now = { programs, totals, statements: withoutPolls(statements), commits: withoutPolls(commits) }
+      if (JSON.stringify(now) === before) return now
+      before = JSON.stringify(now)
+      await sleep(800)
+    }
+  }
+
+  /** Counts the work of one review of a change of `size` files with one finding. */
+  async review(size: number) {
+    const version = ++this.#reviews
+    const name = `change-${version}`
+    await this.at.forge.push("team/one", {
+      branch: name,
+      from: "main",
+      message: name,
+      files: { ...renderFiles(size - 1, version), [toFilePath(name)]: renderContent(name, 1) }
+    })
+    const pull = await this.at.forge.createPull("team/one", { headBranch: name, title: name })
+    const earlier = await this.read()
+    this.#requests.length = 0
+    await this.at.forge.notify(pull, "opened")
+    await this.at.reviewed(pull)
+    const { commits, programs, statements, totals } = await this.#settled(earlier)
+    return {
+      requests: this.#requests.length,
+      statements: sum(statements),
+      commits: sum(commits),
+      programs: sum(programs),
+      messages: totals["messages"],
+      parses: totals["parses"],
+      scrubbed: totals["scrubbedCharacters"],
+      hmacs: totals["hmacs"]
+    }
+  }
+
+  /** Returns the statements of some seconds at rest. */
+  async rest(seconds: number): Promise<Named> {
+    const earlier = await this.read()
+    await sleep(seconds * 1000)
+    return countsBetween(earlier, await this.read()).statements
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.at[Symbol.asyncDispose]()
+    await rm(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** Work of one review, by the number of files of the change. */
+const expected = {
+  /** Gitea: the pull request three times, the branch and the last commit for the rules, comments that are not published, and four writes. */
+  requests: { 1: 10, 12: 10, 60: 10 },
+  /** The receipt, the entry, the run, the outbox with four publications, outcomes and statistics; the same for every size. */
+  statements: { SQLite: 51, Postgres: 54 },
+  /** Each change of the state of a publication is one, so that a kill between two of them repeats nothing. */
+  commits: { SQLite: 21, Postgres: 21 },
+  /** `git fetch`, and `git grep` for the uses of changed names. Readers of git are running. */
+  programs: { 1: 1, 12: 2, 60: 2 },
+  /** Between the service, the thread of the change and the parser, in both directions; most are for files that are parsed. */
+  messages: { 1: 102, 12: 352, 60: 1296 },
+  /** The new version of each file for its definitions, both versions for changed names, and the files that use these. */
+  parses: { 1: 1, 12: 45, 60: 218 },
+  /** Characters: the diff by line, the files that are recorded or searched, and texts of the model. */
+  scrubbed: { 1: 665, 12: 115_136, 60: 604_105 },
+  /** The signature of the delivery, and the word that fences the prompt. */
+  hmacs: { 1: 2, 12: 2, 60: 2 }
+}
+
+describe.each(["SQLite", "Postgres"] as const)("with records in %s", (store) => {
+  let database: PostgresServer | undefined
+  let counted: CountedInstallation
+  beforeAll(async () => {
+    if (store === "Postgres") database = await PostgresServer.start()
+    counted = await CountedInstallation.start(database?.url)
+  })
+  afterAll(async () => {
+    await counted?.[Symbol.asyncDispose]()
+    await database?.[Symbol.asyncDispose]()
+  })
+
+  it.each([1, 12, 60] as const)("a review of %i files costs exactly this", async (size) => {
+    const { commits, statements, ...others } = expected
+    expect(await counted.review(size)).toEqual({
+      ...Object.fromEntries(Object.entries(others).map(([name, counts]) => [name, counts[size]])),
+      statements: statements[store],
+      commits: commits[store]
+    })
+  })
+
+  it("at rest, one statement in two seconds reads what a crash or a lost message may have left", async () => {
+    const seconds = 16
+    const statements = await counted.rest(seconds)
+    expect(Object.keys(withoutPolls(statements))).toEqual([])
+    // One sweep of Housekeeping, or two at the ends of the interval, and rarer polls.
+    expect(sum(statements)).toBeLessThanOrEqual(seconds)
+    expect(sum(statements)).toBeGreaterThan(0)
+  })
+})
