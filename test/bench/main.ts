@@ -1,13 +1,18 @@
 /**
- * `npm run bench -- [NAME] [--json]`: measurements of the service's parts. Without a name it lists them. A benchmark prints its
+ * `npm run bench -- [NAME] [--json] [--against COMMIT]`: measurements of the service's parts. Without a name it lists them. A benchmark prints its
  * numbers as it goes; with --json the last line of the output is one JSON object with them.
  */
+import { parseArgs } from "node:util"
 import { ownFolder } from "../harness/RunFolder.ts"
 
 export interface Benchmark {
   readonly name: string
   readonly summary: string
-  readonly run: (options: { readonly json: boolean }) => Promise<Record<string, number>>
+  /** `against`: a commit to compare with, of benchmarks that do. */
+  readonly run: (options: {
+    readonly json: boolean
+    readonly against?: string | undefined
+  }) => Promise<Record<string, number>>
 }
 
 const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
@@ -15,6 +20,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   actors: () => import("./actors.ts").then((module) => module.actorCalls),
   chat: () => import("./chat.ts").then((module) => module.chat),
   cluster: () => import("./cluster.ts").then((module) => module.cluster),
+  cpu: () => import("./cpu.ts").then((module) => module.cpu),
   config: () => import("./config.ts").then((module) => module.config),
   dashboard: () => import("./dashboard.ts").then((module) => module.dashboard),
   failover: () => import("./failover.ts").then((module) => module.failover),
@@ -29,8 +35,12 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   vcs: () => import("./vcs.ts").then((module) => module.vcs)
 }
 
-const json = process.argv.includes("--json")
-const [name, ...others] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"))
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "boolean", default: false }, against: { type: "string" } }
+})
+const { against, json } = values
+const [name, ...others] = positionals
 const chosen = name === undefined || others.length > 0 ? undefined : benchmarks[name]
 
 if (chosen === undefined) {
@@ -41,6 +51,6 @@ if (chosen === undefined) {
   process.exitCode = name === undefined ? 0 : 2
 } else {
   ownFolder()
-  const result = await (await chosen()).run({ json })
+  const result = await (await chosen()).run({ json, against })
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`)
 }

@@ -120,6 +120,23 @@ export class AicrProcess implements AsyncDisposable {
     return (Number(fields[11]) + Number(fields[12])) * 10
   }
 
+  /** Processor time in milliseconds that it and its child processes have used, running and ended ones. */
+  async processorMillisOfAll(): Promise<number> {
+    const pids = [this.#running().pid ?? 0]
+    let ticks = 0
+    for (const pid of pids) {
+      const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")
+      // Fields 14 to 17, of the process and of its children that have ended.
+      const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
+      if (text !== "") ticks += fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+      for (const task of await readdir(`/proc/${pid}/task`).catch(() => [])) {
+        const children = await readFile(`/proc/${pid}/task/${task}/children`, "utf8").catch(() => "")
+        pids.push(...children.split(" ").filter(Boolean).map(Number))
+      }
+    }
+    return ticks * 10
+  }
+
   /** Maximum of its memory so far in MiB, without its child processes. */
   async peakMemory(): Promise<number> {
     const text = await readFile(`/proc/${this.#running().pid}/status`, "utf8")
