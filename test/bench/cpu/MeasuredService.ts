@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { stringify } from "yaml"
-import type { DemoForge } from "../../../src/demo/DemoForge.ts"
+import type { DemoForge } from "../../../demo/DemoForge.ts"
 import { AicrProcess } from "../../harness/AicrProcess.ts"
 import { freePort } from "../../harness/FreePort.ts"
 import { waitUntil } from "../../harness/Wait.ts"
