@@ -136,7 +136,7 @@ const expected = {
   commits: { SQLite: 21, Postgres: 21 },
   /** `git fetch`, and `git grep` for the uses of changed names. Readers of git are running. */
   programs: { 1: 1, 12: 2, 60: 2 },
-  /** Between the service, the thread of the change and the parser, in both directions; most are for files that are parsed. */
+  /** Messages in both directions between the service, the thread of the change and the parser; most are for files that are parsed. */
   messages: { 1: 102, 12: 352, 60: 1296 },
   /** The new version of each file for its definitions, both versions for changed names, and the files that use these. */
   parses: { 1: 1, 12: 45, 60: 218 },
