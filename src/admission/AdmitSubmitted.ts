@@ -5,22 +5,13 @@ import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import { listBranchNames, listStreamNames } from "../domain/BranchNames.ts"
 import { toRepositoryName } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
+import type { ChangedStream } from "../domain/ChangedStream.ts"
 import { anyGlob, underAny } from "../domain/Globs.ts"
 import { commandDue, pullRequestDue, pushDue } from "./Due.ts"
 import { isExcludedChange } from "./Exclude.ts"
 import { pathsInBranch } from "./PathsInBranch.ts"
 import { verbatimReason } from "../domain/Reason.ts"
 import type { Reason } from "../domain/Reason.ts"
-
-/** A branch that a change touches; see `ChangedStream` of src/vcs. */
-export interface SubmittedStream {
-  readonly branch: string
-  readonly paths: ReadonlyArray<string>
-  readonly more: boolean
-  readonly previous: string | undefined
-  readonly removed: boolean
-  readonly tag: boolean
-}
 
 export interface Submitted {
   readonly vcs: "subversion" | "perforce"
@@ -48,7 +39,7 @@ export const admitStream = (
   snapshot: Snapshot,
   trigger: TriggerProfile,
   change: Submitted,
-  stream: SubmittedStream,
+  stream: ChangedStream,
   now: number
 ): StreamDecision => {
   const { branch } = stream
@@ -188,7 +179,7 @@ const toChange = (
   trigger: TriggerProfile,
   workspace: Workspace,
   { author, base, client, description, requestedBy, revision, state, vcs }: Submitted,
-  { branch, previous }: SubmittedStream
+  { branch, previous }: ChangedStream
 ): Change => ({
   provider: vcs,
   trigger: trigger.name,

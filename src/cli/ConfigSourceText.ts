@@ -1,7 +1,7 @@
 /** Formats edits of the database's configuration: changed fields, whom they affect, why they are refused. */
 import type { Difference } from "../config/Diff.ts"
 import type { BlastRadius } from "../config/revisions/ConfigEditor.ts"
-import type { CredentialChange, Receiver } from "../config/revisions/CredentialChanges.ts"
+import type { CredentialChange, Receiver } from "../config/revisions/CredentialChange.ts"
 import type { PublishProblem } from "../config/revisions/Publish.ts"
 import type { UnfinishedList } from "./UnfinishedReviews.ts"
 import { count, oneLine } from "./Wording.ts"

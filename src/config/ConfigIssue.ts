@@ -1,17 +1,19 @@
-import type { Reason } from "../domain/Reason.ts"
+import { Schema } from "effect"
+import { Reason } from "../domain/Reason.ts"
 import { inEnglish } from "../text/en.ts"
 
 /** An error or a warning about a configuration document: its location, what is wrong, and the next step. */
-export interface ConfigIssue {
-  readonly severity: "error" | "warning"
+export const ConfigIssue = Schema.Struct({
+  severity: Schema.Literals(["error", "warning"]),
   /** Path in the document as the user wrote it, e.g. `triggers[0].webhook_secret_env`. */
-  readonly path: string
-  readonly reason: Reason
-  readonly file?: string | undefined
+  path: Schema.String,
+  reason: Reason,
+  file: Schema.optional(Schema.String),
   /** 1-based position in the file. */
-  readonly line?: number | undefined
-  readonly column?: number | undefined
-}
+  line: Schema.optional(Schema.Int),
+  column: Schema.optional(Schema.Int)
+})
+export type ConfigIssue = typeof ConfigIssue.Type
 
 /** Returns the reason of an issue with its place: `file:line:column path:`, without missing parts. */
 export const placedReason = ({ column, file, line, path, reason }: ConfigIssue): Reason => {

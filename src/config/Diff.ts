@@ -1,17 +1,18 @@
 /** Compares two documents after filling in defaults: field by field, secrets masked. */
-import { Redacted } from "effect"
+import { Redacted, Schema } from "effect"
 import type { Path } from "./document/Path.ts"
 import { formatPath, isRecord } from "./document/Path.ts"
 import { mask, masked } from "./Show.ts"
 
-export interface Difference {
-  readonly path: string
+export const Difference = Schema.Struct({
+  path: Schema.String,
   /** The path part by part, with names in place of positions. */
-  readonly names: ReadonlyArray<string>
-  readonly change: "added" | "removed" | "changed"
-  readonly before: unknown
-  readonly after: unknown
-}
+  names: Schema.Array(Schema.String),
+  change: Schema.Literals(["added", "removed", "changed"]),
+  before: Schema.optional(Schema.Unknown),
+  after: Schema.optional(Schema.Unknown)
+})
+export type Difference = typeof Difference.Type
 
 /** Returns the name of a list entry. Such lists are compared by name, so that moving an entry is no difference. */
 const nameOf = (value: unknown): string | undefined => {

@@ -3,7 +3,7 @@ import { Effect, Result, Schema } from "effect"
 import { readFile, stat } from "node:fs/promises"
 import { dirname, resolve } from "node:path"
 import type { Role } from "../domain/Role.ts"
-import type { ConfigIssue } from "./ConfigIssue.ts"
+import { ConfigIssue } from "./ConfigIssue.ts"
 import { formatIssue } from "./ConfigIssue.ts"
 import type { Env } from "./Credentials.ts"
 import { formatPath } from "./document/Path.ts"
@@ -17,16 +17,7 @@ import { Reason } from "../domain/Reason.ts"
 /** The document was refused. `message` has one line per error, ready for display. */
 export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigInvalid", {
   message: Schema.String,
-  issues: Schema.Array(
-    Schema.Struct({
-      severity: Schema.Literals(["error", "warning"]),
-      path: Schema.String,
-      reason: Reason,
-      file: Schema.optional(Schema.String),
-      line: Schema.optional(Schema.Int),
-      column: Schema.optional(Schema.Int)
-    })
-  )
+  issues: Schema.Array(ConfigIssue)
 }) {
   static of(issues: ReadonlyArray<ConfigIssue>): ConfigInvalid {
     const errors = issues.filter((issue) => issue.severity === "error")

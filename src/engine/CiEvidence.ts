@@ -10,21 +10,13 @@ import { Effect, Option, Schema } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
 import { evidenceFolder } from "../llm/Evidence.ts"
 import { Objects } from "../store/Objects.ts"
+import { ToolResult } from "../domain/ToolResult.ts"
 import { ChangeThreads } from "./ChangeThreads.ts"
 import { distinctReasons, Reason } from "../domain/Reason.ts"
 
 export const CiEvidence = Schema.Struct({
   version: Schema.Literal(1),
-  results: Schema.Array(
-    Schema.Struct({
-      tool: Schema.String,
-      rule: Schema.String,
-      message: Schema.String,
-      uri: Schema.String,
-      start: Schema.Int,
-      end: Schema.Int
-    })
-  ),
+  results: Schema.Array(ToolResult),
   /** Notices for the summary about what is missing. */
   notices: Schema.Array(Reason)
 })

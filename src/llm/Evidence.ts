@@ -11,10 +11,10 @@ import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Reason } from "../domain/Reason.ts"
 import { newId } from "../domain/Ids.ts"
-import { Usd } from "../domain/Money.ts"
 import { Objects } from "../store/Objects.ts"
 import type { StoreError } from "../database/StoreError.ts"
-import type { GatewayResponse, GatewayRequest, GatewayUsage, Message } from "./Gateway.ts"
+import { GatewayUsage } from "./Gateway.ts"
+import type { GatewayResponse, GatewayRequest, Message } from "./Gateway.ts"
 import { keptData, keptText, messageText } from "./evidence/KeptText.ts"
 import type { ModelAccount } from "./ModelRun.ts"
 import { requestKey } from "./RequestKey.ts"
@@ -49,15 +49,6 @@ export interface AskedModel {
       }
 }
 
-const Usage = Schema.Struct({
-  inputTokens: Schema.Number,
-  outputTokens: Schema.Number,
-  cachedTokens: Schema.Number,
-  cacheWriteTokens: Schema.Number,
-  reasoningTokens: Schema.Number,
-  costUsd: Schema.optional(Usd)
-})
-
 /** Stored form; `system`, `tools` and `messages` name texts. */
 export const StoredCall = Schema.Struct({
   version: Schema.Literal(1),
@@ -79,10 +70,10 @@ export const StoredCall = Schema.Struct({
       text: Schema.String,
       calls: Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String, input: Schema.Unknown })),
       isCutOff: Schema.optional(Schema.Boolean),
-      usage: Usage
+      usage: GatewayUsage
     })
   ),
-  failure: Schema.optional(Schema.Struct({ kind: Schema.String, why: Reason, usage: Schema.optional(Usage) }))
+  failure: Schema.optional(Schema.Struct({ kind: Schema.String, why: Reason, usage: Schema.optional(GatewayUsage) }))
 })
 export type StoredCall = typeof StoredCall.Type
 const decodeCall = Schema.decodeUnknownOption(Schema.fromJsonString(StoredCall))

@@ -6,7 +6,7 @@ import { Context, Schema } from "effect"
 import type { Effect } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
 import type { Usage } from "../domain/Analysis.ts"
-import type { Usd } from "../domain/Money.ts"
+import { Usd } from "../domain/Money.ts"
 import { Reason } from "../domain/Reason.ts"
 import { inEnglish } from "../text/en.ts"
 import type { ModelRun } from "./ModelRun.ts"
@@ -80,17 +80,18 @@ export interface GatewayRequest {
   readonly avoid?: ReadonlyArray<string> | undefined
 }
 
-export interface GatewayUsage {
-  readonly inputTokens: number
-  readonly outputTokens: number
+export const GatewayUsage = Schema.Struct({
+  inputTokens: Schema.Number,
+  outputTokens: Schema.Number,
   /** Input tokens that were read from the provider's cache, and written to it. */
-  readonly cachedTokens: number
-  readonly cacheWriteTokens: number
+  cachedTokens: Schema.Number,
+  cacheWriteTokens: Schema.Number,
   /** Part of the output tokens. */
-  readonly reasoningTokens: number
-  /** Undefined if the price is unknown. */
-  readonly costUsd: Usd | undefined
-}
+  reasoningTokens: Schema.Number,
+  /** Absent if the price is unknown. */
+  costUsd: Schema.optional(Usd)
+})
+export type GatewayUsage = typeof GatewayUsage.Type
 
 export interface GatewayResponse {
   /** `provider/model` of the response. */

@@ -4,13 +4,12 @@ import type { Effect } from "effect"
 import type { Reason } from "../domain/Reason.ts"
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
-import type { IgnoredDismissal, Publication, Reaction, StatusState } from "../domain/Publication.ts"
+import type { Publication, Reaction, StatusState } from "../domain/Publication.ts"
 import type { IssueCode } from "../domain/IssueCode.ts"
-import type { HostWrite } from "../forge/HostWrite.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
 import { ChannelMissing } from "./channels/Channel.ts"
-import type { PublishInput } from "./channels/Channel.ts"
+import type { PublishInput, Sent } from "./channels/Channel.ts"
 import type { ChatDismissal, DismissOutcome } from "./review/ChatDismissal.ts"
 
 export { ChannelMissing }
@@ -18,18 +17,8 @@ export { ChannelMissing }
 /**
  * Result of a publication and the publications that follow from it. They are stored in the outbox before this one counts as sent.
  */
-export interface SentRow extends HostWrite {
+export interface SentRow extends Omit<Sent, "next"> {
   readonly next: ReadonlyArray<Publication>
-  /** Dismissals by people without the permission, for the record of the run. */
-  readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
-  /** Reactions to comments of earlier reviews, for the outcomes of their findings. */
-  readonly reactions?: ReadonlyArray<Reaction> | undefined
-  /** Fingerprints of the comments of a review that are at their lines. */
-  readonly posted?: ReadonlyArray<string> | undefined
-  /** Reason for which nothing was written, because the host has no place for it; the row is then dropped with it. */
-  readonly skipped?: Reason | undefined
-  /** Reason for which nothing had to be written. */
-  readonly nothingToDo?: Reason | undefined
 }
 
 export class Outputs extends Context.Service<

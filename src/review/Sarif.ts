@@ -2,17 +2,7 @@
  * Results of other tools in SARIF, which the author of a change may have written: bounded in number and length, and reduced to
  * plain text. Pure.
  */
-
-export interface ToolResult {
-  readonly tool: string
-  readonly rule: string
-  readonly message: string
-  /** Path or URI as the tool names the file. */
-  readonly uri: string
-  /** 1-based, both included. */
-  readonly start: number
-  readonly end: number
-}
+import type { ToolResult } from "../domain/ToolResult.ts"
 
 const maxResults = 5000
 const maxName = 60

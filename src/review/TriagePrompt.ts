@@ -4,7 +4,7 @@
  * they push. An issue stays open while there is doubt. Pure.
  */
 import { Schema } from "effect"
-import type { TriageDecision } from "../domain/Triage.ts"
+import { TriageDecision } from "../domain/Triage.ts"
 import { injectionIn } from "./Injection.ts"
 import { showInvisible } from "../domain/Invisible.ts"
 import { verbatimReason } from "../domain/Reason.ts"
@@ -35,7 +35,7 @@ const categoriesOf = ({ categories_close }: TriageRules): ReadonlyArray<string> 
 
 const text = (max: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(max))
 const TriageResponse = Schema.Struct({
-  verdict: Schema.Literals(["close", "keep_open"]),
+  ...TriageDecision.fields,
   category: text(200),
   reason: text(4000),
   confidence: Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 }))

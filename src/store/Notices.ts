@@ -3,8 +3,11 @@
  * from any node, adds nothing. One sender exists at a time: a sender that was frozen while another one took over holds an old token, with
  * which it changes nothing. The tables are `notices` and `notice_senders`.
  */
-import { Context, Array as Arr, Effect, Layer } from "effect"
+import { Context, Array as Arr, Effect, Layer, Schema } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
+import * as Field from "../domain/Field.ts"
+import { record } from "../domain/Record.ts"
+import type { RecordValues } from "../domain/Record.ts"
 import { Notice, noticeLifecycle } from "../domain/Notice.ts"
 import type { NewNotice, NoticeKind, NoticeStatus } from "../domain/Notice.ts"
 import type { Reason } from "../domain/Reason.ts"
@@ -25,13 +28,14 @@ export interface NoticeUpdate {
 }
 
 /** Deliveries that ended together without a review. */
-export interface EndedDeliveries {
-  readonly outcome: "failed" | "expired"
+const EndedDeliveries = record({
+  outcome: Field.stored(Schema.Literals(["failed", "expired"])),
   /** The first of them. */
-  readonly eventId: string
-  readonly events: number
-  readonly endedAt: number
-}
+  eventId: Field.text,
+  events: Field.integer,
+  endedAt: Field.integer
+})
+export type EndedDeliveries = RecordValues<typeof EndedDeliveries>
 
 export interface NoticeFilter extends IdRange {
   readonly kind?: NoticeKind | undefined
@@ -140,32 +144,21 @@ const list =
       ])} ORDER BY id ${direction(sql, range)} LIMIT ${limit}`
     )
 
-interface EndedRow {
-  readonly outcome: "failed" | "expired"
-  readonly event_id: string
-  readonly events: number
-  readonly ended_at: number
-}
-
 /** Deliveries of one entry end in one operation, so that they have the same time, target and reason. */
 const ended =
   (sql: SqlClient.SqlClient): Notices["Service"]["ended"] =>
   ({ eventId, endedAt }, limit) =>
-    sql<EndedRow>`
+    unavailable("notices.ended")(
+      selectAs(
+        EndedDeliveries,
+        "notices.ended",
+        sql`
       SELECT outcome, MIN(id) AS event_id, COUNT(*) AS events, outcome_at AS ended_at FROM events
       WHERE outcome IN ('failed', 'expired') AND outcome_at >= ${endedAt}
       GROUP BY outcome, outcome_at, target_key, outcome_reason
       HAVING outcome_at > ${endedAt} OR MIN(id) > ${eventId}
-      ORDER BY outcome_at, event_id LIMIT ${limit}`.pipe(
-      Effect.map((rows) =>
-        rows.map(({ ended_at, event_id, events, outcome }) => ({
-          outcome,
-          eventId: event_id,
-          events: Number(events),
-          endedAt: Number(ended_at)
-        }))
-      ),
-      unavailable("notices.ended")
+      ORDER BY outcome_at, event_id LIMIT ${limit}`
+      )
     )
 
 const prune =

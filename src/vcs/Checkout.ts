@@ -72,13 +72,14 @@ export class CheckoutError extends Schema.TaggedError<CheckoutError>()("Checkout
 /** `from` is the start of the diff, `rules` the commit from which the project's own rules for reviews are read. */
 export type Revision = "head" | "from" | "rules"
 
-export interface BlameLine {
-  readonly line: number
-  readonly commit: string
-  readonly author: string
+export const BlameLine = Schema.Struct({
+  line: Schema.Int,
+  commit: Schema.String,
+  author: Schema.String,
   /** Seconds since the epoch. */
-  readonly time: number
-}
+  time: Schema.Int
+})
+export type BlameLine = typeof BlameLine.Type
 
 /** A path that differs between two revisions. A renamed file is a deleted and an added one. */
 export interface ChangedPath {

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { admitStream, listRoots } from "../../src/admission/AdmitSubmitted.ts"
-import type { SubmittedStream } from "../../src/admission/AdmitSubmitted.ts"
+import type { ChangedStream } from "../../src/domain/ChangedStream.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { inEnglish } from "../../src/text/en.ts"
 
@@ -42,7 +42,7 @@ const document = {
 
 const decide = (
   branch: string,
-  over: Partial<SubmittedStream> = {},
+  over: Partial<ChangedStream> = {},
   description = "Fix",
   trigger = "tree",
   base?: string,
@@ -79,7 +79,7 @@ describe("admit", () => {
       if (requested._tag === "Admitted") assert.strictEqual(requested.change.requestedBy, "chat ada")
     })
   )
-  it.effect.each<readonly [string, Partial<SubmittedStream>, string, string, string]>([
+  it.effect.each<readonly [string, Partial<ChangedStream>, string, string, string]>([
     ["trunk", {}, "Fix", "tree", "web"],
     ["branches/1.x", { paths: ["doc/a.txt"] }, "Fix", "tree", "web"],
     ["branches/2.x", {}, "Fix", "tree", "branch_not_watched"],

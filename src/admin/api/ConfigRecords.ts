@@ -1,21 +1,19 @@
 /** Defines the records of the configuration. Credentials are masked in all of them. */
 import { Schema } from "effect"
 import { EntryStatus } from "../../domain/Entry.ts"
+import { optional, structFields, time as timeField } from "../../domain/Field.ts"
+import { EffectiveConfig, SourceStatus } from "../../config/revisions/ConfigEditor.ts"
+import { CredentialChange } from "../../config/revisions/CredentialChange.ts"
+import { NodeActivation } from "../../config/revisions/ActivationStore.ts"
+import { AuditRecord as StoredAudit } from "../../config/revisions/AuditLog.ts"
+import { ConfigDraft } from "../../config/revisions/DraftStore.ts"
+import { ResealJob } from "../../config/revisions/ResealStore.ts"
+import { RevisionSummary } from "../../config/revisions/Revision.ts"
 import { ConfigOperation, maxOperations } from "../../config/revisions/Operations.ts"
 import { ConfigIssueRecord, ConflictRecord } from "./ConfigProblems.ts"
-import {
-  count,
-  maybe,
-  maybeCount,
-  maybeReason,
-  maybeTime,
-  recordId,
-  targetKey,
-  text,
-  time,
-  workspace as workspaceId
-} from "./Fields.ts"
+import { count, maybeCount, recordId, targetKey, text, time, workspace as workspaceId } from "./Fields.ts"
 import { bodyText } from "./Parameters.ts"
+import { shown } from "./Shown.ts"
 import { Reason } from "../../domain/Reason.ts"
 
 const any = (description: string) => Schema.Unknown.annotate({ description })
@@ -37,13 +35,18 @@ export const WorkspaceRecord = Schema.Struct({
   values: values.annotate({ description: "Effective values of the workspace with their origins" })
 }).annotate({ identifier: "EffectiveWorkspace", description: "The effective configuration of a workspace" })
 
+const { shadowed, ...effective } = shown(structFields(EffectiveConfig), {
+  head: "Number of the newest revision; 0: none, or no database",
+  active: "Number of the revision that this node works with",
+  snapshot: "Hash of the configuration that this node works with",
+  shadowed: "Parts of the database that the file hides"
+}).fields
+
 export const EffectiveRecord = Schema.Struct({
-  head: count("Number of the newest revision; 0: none, or no database"),
-  active: count("Number of the revision that this node works with"),
-  snapshot: text("Hash of the configuration that this node works with"),
+  ...effective,
   values: values.annotate({ description: "Effective values with their origins" }),
   document: DocumentRecord,
-  shadowed: Schema.Array(Schema.String).annotate({ description: "Parts of the database that the file hides" }),
+  shadowed,
   owned_by_file: Schema.Array(
     Schema.Struct({ entity: text("Entity, such as `triggers/main`"), line: maybeCount("Line of the file") })
   ).annotate({ description: "Entities that only the file can change" })
@@ -56,40 +59,42 @@ const difference = Schema.Struct({
   after: any("Value after, masked; null: none")
 }).annotate({ identifier: "Difference", description: "A value that an edit changes" })
 
-const receiver = (description: string) => Schema.Record(Schema.String, Schema.Unknown).annotate({ description })
+export const credential = shown(structFields(CredentialChange), {
+  entity: "Entity that holds it, such as `triggers/main`",
+  path: "Field of the credential, or of the variable that contains it",
+  change: "set: another one than before; renamed: its holder has another name; redirected: only its receiver changes",
+  from: "Entity that held it before the rename",
+  before: "Fields that decided who received the credential of this place",
+  after: "Fields that decide who receives it, such as `base_url`"
+})
+const Credential = Schema.Struct(credential.fields).annotate({
+  identifier: "CredentialChange",
+  description: "A credential that an edit sets, moves or sends elsewhere"
+})
 
-const credential = Schema.Struct({
-  entity: text("Entity that holds it, such as `triggers/main`"),
-  path: text("Field of the credential, or of the variable that contains it"),
-  change: Schema.Literals(["set", "renamed", "redirected"]).annotate({
-    description:
-      "set: another one than before; renamed: its holder has another name; redirected: only its receiver changes"
-  }),
-  from: maybe("Entity that held it before the rename"),
-  before: Schema.optionalKey(receiver("Fields that decided who received the credential of this place")),
-  after: receiver("Fields that decide who receives it, such as `base_url`")
-}).annotate({ identifier: "CredentialChange", description: "A credential that an edit sets, moves or sends elsewhere" })
+export const revision = shown(
+  { fields: { ...structFields(RevisionSummary).fields, createdAt: timeField } },
+  {
+    number: "1 for the first revision, then one more each",
+    parent: "Number of the revision before",
+    hash: "SHA-256 of the stored document",
+    actor: "User who published it",
+    operationId: "Operation id of the request",
+    reason: "Reason, as entered",
+    rebasedFrom: "Revision that the edit was made for, if others were published in between",
+    restores: "Revision whose document it brings back",
+    changes: "Number of changed values",
+    createdAt: "Time of the publication"
+  }
+)
 
-const revision = {
-  number: count("1 for the first revision, then one more each"),
-  parent: count("Number of the revision before"),
-  hash: text("SHA-256 of the stored document"),
-  actor: text("User who published it"),
-  operation_id: text("Operation id of the request"),
-  reason: text("Reason, as entered"),
-  rebased_from: maybeCount("Revision that the edit was made for, if others were published in between"),
-  restores: maybeCount("Revision whose document it brings back"),
-  changes: count("Number of changed values"),
-  created_at: time("Time of the publication")
-}
-
-export const RevisionRecord = Schema.Struct(revision).annotate({
+export const RevisionRecord = Schema.Struct(revision.fields).annotate({
   identifier: "Revision",
   description: "A published revision"
 })
 
 export const RevisionDetailsRecord = Schema.Struct({
-  ...revision,
+  ...revision.fields,
   diff: Schema.Array(difference),
   document: DocumentRecord
 }).annotate({ identifier: "RevisionDetails", description: "A revision with its changes and its document" })
@@ -102,7 +107,7 @@ export const PreviewRecord = Schema.Struct({
   conflicts: Schema.Array(ConflictRecord),
   warnings: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String, reason: Reason })),
   diff: Schema.Array(difference),
-  credentials: Schema.Array(credential),
+  credentials: Schema.Array(Credential),
   blast_radius: Schema.Struct({
     workspaces: Schema.Array(Schema.String),
     triggers: Schema.Array(Schema.String),
@@ -155,41 +160,61 @@ export const OperationRecord = Schema.Struct({
   created_at: time("Time of the result, or of the latest progress")
 }).annotate({ identifier: "ConfigOperation", description: "The result of an operation id, or of the id of a sealing" })
 
+const jobFields = {
+  ...structFields(ResealJob).fields,
+  startedAt: timeField,
+  updatedAt: timeField,
+  finishedAt: optional(timeField)
+}
+export const sealing = shown(
+  { fields: jobFields },
+  {
+    id: "Id of the sealing",
+    state: "failed: it has ended, and `failed` lists records that no key opens",
+    actor: "Who started it"
+  }
+)
+export const sealed = shown(
+  { fields: jobFields },
+  {
+    checked: "Number of revisions that were read",
+    resealed: "Number of records that were replaced",
+    failed: "Records that no key opens, at most 100",
+    startedAt: "Time of the start",
+    updatedAt: "Time of the latest progress",
+    finishedAt: "Time of the end"
+  }
+)
 export const ResealRecord = Schema.Struct({
-  id: text("Id of the sealing"),
-  state: Schema.Literals(["running", "done", "failed"]).annotate({
-    description: "failed: it has ended, and `failed` lists records that no key opens"
-  }),
-  actor: text("Who started it"),
+  ...sealing.fields,
   key: text("Id of the key"),
-  checked: count("Number of revisions that were read"),
-  resealed: count("Number of records that were replaced"),
-  failed: Schema.Array(Reason).annotate({ description: "Records that no key opens, at most 100" }),
-  started_at: time("Time of the start"),
-  updated_at: time("Time of the latest progress"),
-  finished_at: maybeTime("Time of the end")
+  ...sealed.fields
 }).annotate({
   identifier: "ConfigReseal",
   description: "The sealing of all credentials with the current key, which continues when its process dies"
 })
 
+export const activation = shown(structFields(NodeActivation), {
+  node: "Name of the node",
+  revision: "Newest revision that it has read",
+  state: "State of that revision on the node",
+  active: "Revision that it works with",
+  snapshot: "Hash of the configuration that it works with",
+  problems: "Reasons of a refusal"
+})
+
+const { converged, ...status } = shown(structFields(SourceStatus), {
+  head: "Number of the newest revision",
+  namespace: "Namespace of the database source",
+  approvals: "Approvals that a draft needs",
+  converged: "True if every node works with the newest revision"
+}).fields
+
 export const StatusRecord = Schema.Struct({
-  head: count("Number of the newest revision"),
-  namespace: text("Namespace of the database source"),
-  approvals: count("Approvals that a draft needs"),
+  ...status,
   reseal: Schema.optionalKey(ResealRecord),
-  converged: Schema.Boolean.annotate({ description: "True if every node works with the newest revision" }),
-  nodes: Schema.Array(
-    Schema.Struct({
-      node: text("Name of the node"),
-      revision: count("Newest revision that it has read"),
-      state: Schema.Literals(["active", "refused"]),
-      active: count("Revision that it works with"),
-      snapshot: text("Hash of the configuration that it works with"),
-      problems: Schema.Array(Reason).annotate({ description: "Reasons of a refusal" }),
-      reported_at: time("Time of the report")
-    })
-  )
+  converged,
+  nodes: Schema.Array(Schema.Struct({ ...activation.fields, reported_at: time("Time of the report") }))
 }).annotate({ identifier: "ConfigStatus", description: "What each node has made of the newest revision" })
 
 /** Operations, 1 to 200 in a changeset. */
@@ -216,21 +241,34 @@ export const breakGlass = Schema.optionalKey(
   Schema.Boolean.annotate({ description: "Publishes without the required approvals; audited" })
 )
 
+const draftFields = { ...structFields(ConfigDraft).fields, createdAt: timeField, updatedAt: timeField }
+export const draft = shown(
+  { fields: draftFields },
+  {
+    id: "Id of the draft",
+    owner: "User who created it",
+    editors: "Users who wrote a part of it",
+    format: "How the latest version was written",
+    title: "Title",
+    reason: "Reason"
+  }
+)
+export const draftVersion = shown(
+  { fields: draftFields },
+  {
+    version: "1 for a new draft, one more for each change",
+    createdAt: "Time of creation",
+    updatedAt: "Time of the latest change"
+  }
+)
 export const DraftRecord = Schema.Struct({
-  id: text("Id of the draft"),
-  owner: text("User who created it"),
-  editors: Schema.Array(Schema.String).annotate({ description: "Users who wrote a part of it" }),
-  format: Schema.Literals(["operations", "yaml"]).annotate({ description: "How the latest version was written" }),
-  title: text("Title"),
-  reason: text("Reason"),
+  ...draft.fields,
   base_revision: count("Revision that the operations were made for"),
   operations: Schema.Array(Schema.Unknown).annotate({ description: "Operations, masked" }),
   approvals: Schema.Array(Schema.Struct({ actor: Schema.String, at: Schema.String })).annotate({
     description: "Approvals of this version"
   }),
-  version: count("1 for a new draft, one more for each change"),
-  created_at: time("Time of creation"),
-  updated_at: time("Time of the latest change")
+  ...draftVersion.fields
 }).annotate({ identifier: "ConfigDraft", description: "An edit that is not published yet" })
 
 export const DraftDocumentRecord = Schema.Struct({
@@ -242,14 +280,21 @@ export const DraftDocumentRecord = Schema.Struct({
   yaml: text("The same as YAML")
 }).annotate({ identifier: "ConfigDraftDocument", description: "What a draft makes of the configuration" })
 
-export const AuditRecord = Schema.Struct({
-  id: text("Id, ordered by time"),
-  at: time("Time"),
-  actor: text("User"),
-  action: text("Action, such as publish or draft_save"),
-  outcome: text("`committed`, `unchanged`, `done`, or the code of the refusal"),
-  operation_id: maybe("Operation id"),
-  revision: maybeCount("Revision"),
-  draft: maybe("Id of the draft"),
-  detail: maybeReason("The reason of the edit, changed fields, or problems")
-}).annotate({ identifier: "ConfigAuditRecord", description: "An attempt to change or export the configuration" })
+export const audit = shown(
+  { fields: { ...structFields(StoredAudit).fields, at: timeField } },
+  {
+    id: "Id, ordered by time",
+    at: "Time",
+    actor: "User",
+    action: "Action, such as publish or draft_save",
+    outcome: "`committed`, `unchanged`, `done`, or the code of the refusal",
+    operationId: "Operation id",
+    revision: "Revision",
+    draft: "Id of the draft",
+    detail: "The reason of the edit, changed fields, or problems"
+  }
+)
+export const AuditRecord = Schema.Struct(audit.fields).annotate({
+  identifier: "ConfigAuditRecord",
+  description: "An attempt to change or export the configuration"
+})

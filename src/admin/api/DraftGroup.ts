@@ -22,7 +22,7 @@ const version = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.
   description: "Version of the draft that was read"
 })
 
-const content = {
+export const DraftContent = Schema.Struct({
   title: bodyText("Title"),
   reason: Schema.optionalKey(bodyText("Reason")),
   base_revision: revisionNumber("Revision that the operations were made for"),
@@ -30,7 +30,14 @@ const content = {
   yaml: Schema.optionalKey(
     text("In place of operations: the whole document, as `/config/drafts/:id/document` or `/config/export` returns it")
   )
-}
+})
+
+export const DraftPublication = Schema.Struct({
+  version,
+  operation_id: operationId,
+  reason,
+  break_glass: breakGlass
+}).annotate({ identifier: "DraftPublication" })
 
 export class DraftGroup extends HttpApiGroup.make("drafts")
   .add(
@@ -40,7 +47,7 @@ export class DraftGroup extends HttpApiGroup.make("drafts")
     }).annotateMerge(describe("List drafts", "Lists drafts, newest first.")),
     HttpApiEndpoint.post("create", "/config/drafts", {
       payload: Schema.Struct({
-        ...content,
+        ...DraftContent.fields,
         copy_of: Schema.optionalKey(bodyText("Id of a draft: a masked credential keeps the value that this one holds"))
       }).annotate({ identifier: "NewDraft" }),
       success: DraftRecord.pipe(HttpApiSchema.status(201)),
@@ -67,7 +74,7 @@ export class DraftGroup extends HttpApiGroup.make("drafts")
     ),
     HttpApiEndpoint.put("save", "/config/drafts/:id", {
       params: byId,
-      payload: Schema.Struct({ version, ...content }).annotate({ identifier: "DraftChange" }),
+      payload: Schema.Struct({ version, ...DraftContent.fields }).annotate({ identifier: "DraftChange" }),
       success: DraftRecord,
       error: ConfigErrors
     }).annotateMerge(
@@ -91,9 +98,7 @@ export class DraftGroup extends HttpApiGroup.make("drafts")
     HttpApiEndpoint.post("publish", "/config/drafts/:id/publish", {
       params: byId,
       headers: ifMatch,
-      payload: Schema.Struct({ version, operation_id: operationId, reason, break_glass: breakGlass }).annotate({
-        identifier: "DraftPublication"
-      }),
+      payload: DraftPublication,
       success: published,
       error: ConfigErrors
     }).annotateMerge(describe("Publish a draft", "Publishes the version that was read, and removes the draft."))

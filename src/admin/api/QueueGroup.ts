@@ -51,7 +51,7 @@ const QueueItem = Schema.Union([
 /** Maximum number of entries of one request. */
 export const maxBulk = 200
 
-const Bulk = Schema.Struct({
+export const Bulk = Schema.Struct({
   action: Schema.Literals(["cancel", "retry"]).annotate({ description: "What is done to each entry" }),
   ids: Schema.optionalKey(
     Schema.Array(bodyText("Id of an entry or a batch"))

@@ -31,7 +31,7 @@ export const TriggerHealth = Schema.Struct({
   waiting_publications: count("Number of publications that wait because the host refuses its credential")
 }).annotate({ identifier: "TriggerHealth", description: "Set-up and recent deliveries of a trigger" })
 
-const TriggerCheck = Schema.Struct({
+export const TriggerCheck = Schema.Struct({
   check: Schema.Literals(["setup", "host", "address"]).annotate({
     description:
       "setup: what the configuration has; host: what the host permits, and its webhooks; address: the service at server.base_url"

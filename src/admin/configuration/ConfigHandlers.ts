@@ -16,22 +16,14 @@ import { CurrentUser } from "../api/Rules.ts"
 import { orUnavailable } from "../handlers/Available.ts"
 import { listOptions } from "./ConfigOptions.ts"
 import { toPublished, toRefusal } from "./ConfigOutcome.ts"
-import {
-  auditView,
-  operationView,
-  previewView,
-  resealView,
-  revisionDetails,
-  revisionView,
-  statusView,
-  problemView
-} from "./ConfigViews.ts"
+import { operationView, previewView, resealView, revisionDetails, statusView, problemView } from "./ConfigViews.ts"
+import { audit as auditRecord, revision as revisionRecord } from "../api/ConfigRecords.ts"
 import { findEditor, requireEditor } from "./DatabaseSource.ts"
 import { listWaitingWork } from "./WaitingWork.ts"
 import { withoutUndefined } from "../views/WithoutUndefined.ts"
 
 /** Returns the revision that `if-match` names. */
-export const parseIfMatch = (header: string | undefined): number | undefined =>
+const parseIfMatch = (header: string | undefined): number | undefined =>
   header === undefined ? undefined : Number(header.slice(1, -1))
 
 /** Checks that the strict form names the base of the edit. */
@@ -177,12 +169,12 @@ const revisions = Effect.fnUntraced(function* (query: Paging) {
   if (cursor !== undefined && !/^\d{1,15}$/.test(cursor)) return yield* invalid("cursor", { _tag: "CursorExpected" })
   const before = cursor === undefined ? undefined : Number(cursor)
   const page = yield* (yield* requireEditor).revisions({ before, limit: pageSize(query) })
-  return { items: page.items.map(revisionView), next_cursor: page.next === undefined ? null : String(page.next) }
+  return { items: page.items.map(revisionRecord.view), next_cursor: page.next === undefined ? null : String(page.next) }
 })
 
 const audit = Effect.fnUntraced(function* (query: Paging) {
   const page = yield* (yield* requireEditor).audit({ before: query.cursor, limit: pageSize(query) })
-  return { items: page.items.map(auditView), next_cursor: page.next ?? null }
+  return { items: page.items.map(auditRecord.view), next_cursor: page.next ?? null }
 })
 
 const revision = Effect.fnUntraced(function* (number: number) {

@@ -4,7 +4,8 @@ import type { DraftOutcome, EditOutcome } from "../../config/revisions/ConfigEdi
 import type { PublishProblem } from "../../config/revisions/Publish.ts"
 import { ConfigConflict, ConfigForbidden, ConfigRefused, ConfigNotFound } from "../api/ConfigProblems.ts"
 import { because, Unavailable } from "../api/Problems.ts"
-import { conflictView, draftView, problemView, revisionView } from "./ConfigViews.ts"
+import { conflictView, draftView, problemView } from "./ConfigViews.ts"
+import { revision as revisionRecord } from "../api/ConfigRecords.ts"
 import { inEnglish } from "../../text/en.ts"
 
 type Failure = ConfigConflict | ConfigForbidden | ConfigRefused | ConfigNotFound | Unavailable
@@ -40,7 +41,7 @@ export const toPublished = (outcome: EditOutcome) => {
     case "Committed": {
       const { active, revision } = outcome
       const status = active ? ("committed" as const) : ("activating" as const)
-      return Effect.succeed({ status, revision: revisionView(revision), active })
+      return Effect.succeed({ status, revision: revisionRecord.view(revision), active })
     }
     case "Unchanged":
       return Effect.succeed({ status: "unchanged" as const, head: outcome.head })

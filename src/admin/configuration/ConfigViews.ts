@@ -1,12 +1,12 @@
 /** Builds the JSON of the configuration for the administration. What it gets is masked already. */
 import type { Difference } from "../../config/Diff.ts"
-import type { AuditRecord } from "../../config/revisions/AuditLog.ts"
 import type { EditPreview, RevisionDetails, SourceStatus } from "../../config/revisions/ConfigEditor.ts"
-import type { Conflict } from "../../config/revisions/Conflicts.ts"
+import type { Conflict } from "../../config/revisions/Revision.ts"
 import type { ConfigDraft } from "../../config/revisions/DraftStore.ts"
 import type { ResealJob } from "../../config/revisions/ResealStore.ts"
-import type { ConfigOperationRecord, RevisionSummary } from "../../config/revisions/Revision.ts"
-import { maybeTime, toTime } from "../views/Views.ts"
+import type { ConfigOperationRecord } from "../../config/revisions/Revision.ts"
+import { activation, credential, draft, draftVersion, revision, sealed, sealing } from "../api/ConfigRecords.ts"
+import { toTime } from "../views/Views.ts"
 import type { WaitingWork } from "./WaitingWork.ts"
 import { withoutUndefined } from "../views/WithoutUndefined.ts"
 import type { PublishProblem } from "../../config/revisions/Publish.ts"
@@ -30,24 +30,10 @@ const differenceView = ({ after, before, change, path }: Difference) => ({
   after: orNull(after)
 })
 
-export const revisionView = (revision: RevisionSummary) =>
-  withoutUndefined({
-    number: revision.number,
-    parent: revision.parent,
-    hash: revision.hash,
-    actor: revision.actor,
-    operation_id: revision.operationId,
-    reason: revision.reason,
-    rebased_from: revision.rebasedFrom,
-    restores: revision.restores,
-    changes: revision.changes,
-    created_at: toTime(revision.createdAt)
-  })
-
-export const revisionDetails = (revision: RevisionDetails) => ({
-  ...revisionView(revision),
-  diff: revision.diff.map(differenceView),
-  document: revision.document
+export const revisionDetails = (found: RevisionDetails) => ({
+  ...revision.view(found),
+  diff: found.diff.map(differenceView),
+  document: found.document
 })
 
 export const problemView = ({ code, entity, path, reason }: PublishProblem) => ({
@@ -67,7 +53,7 @@ export const previewView = (preview: EditPreview, waiting: WaitingWork) =>
     conflicts: preview.conflicts.map(conflictView),
     warnings: preview.warnings.map((warning) => ({ ...warning, message: inEnglish(warning.reason) })),
     diff: preview.diff.map(differenceView),
-    credentials: preview.credentials.map((credential) => withoutUndefined({ ...credential })),
+    credentials: preview.credentials.map(credential.view),
     blast_radius: {
       workspaces: preview.blastRadius.workspaces,
       triggers: preview.blastRadius.triggers,
@@ -106,40 +92,18 @@ export const operationView = ({ createdAt, operationId, result }: ConfigOperatio
   }
 }
 
-export const resealView = (job: ResealJob) =>
-  withoutUndefined({
-    id: job.id,
-    state: job.state,
-    actor: job.actor,
-    key: job.kid,
-    checked: job.checked,
-    resealed: job.resealed,
-    failed: job.failed,
-    started_at: toTime(job.startedAt),
-    updated_at: toTime(job.updatedAt),
-    finished_at: maybeTime(job.finishedAt)
-  })
+export const resealView = (job: ResealJob) => ({ ...sealing.view(job), key: job.kid, ...sealed.view(job) })
 
 export const statusView = ({ nodes, reseal, ...status }: SourceStatus) => ({
   ...status,
   ...(reseal === undefined ? {} : { reseal: resealView(reseal) }),
-  nodes: nodes.map(({ at, ...node }) => ({ ...node, reported_at: toTime(at) }))
+  nodes: nodes.map((node) => ({ ...activation.view(node), reported_at: toTime(node.at) }))
 })
 
-export const draftView = (draft: ConfigDraft) => ({
-  id: draft.id,
-  owner: draft.owner,
-  editors: draft.editors,
-  format: draft.format,
-  title: draft.title,
-  reason: draft.reason,
-  base_revision: draft.base,
-  operations: draft.operations,
-  approvals: draft.approvals.map(({ actor, at }) => ({ actor, at: toTime(at) })),
-  version: draft.version,
-  created_at: toTime(draft.createdAt),
-  updated_at: toTime(draft.updatedAt)
+export const draftView = (found: ConfigDraft) => ({
+  ...draft.view(found),
+  base_revision: found.base,
+  operations: found.operations,
+  approvals: found.approvals.map(({ actor, at }) => ({ actor, at: toTime(at) })),
+  ...draftVersion.view(found)
 })
-
-export const auditView = ({ at, operationId, ...record }: AuditRecord) =>
-  withoutUndefined({ ...record, at: toTime(at), operation_id: operationId })

@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { DraftInput } from "../../config/revisions/ConfigEditor.ts"
-import type { ConfigOperation } from "../../config/revisions/Operations.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
+import type { DraftContent, DraftPublication } from "../api/DraftGroup.ts"
 import { invalid } from "../api/Problems.ts"
 import { CurrentUser } from "../api/Rules.ts"
 import { orUnavailable } from "../handlers/Available.ts"
@@ -12,13 +12,7 @@ import { draftConflict, draftNotFound, toDraft, toPublished, toRefusal } from ".
 import { draftView } from "./ConfigViews.ts"
 import { requireEditor } from "./DatabaseSource.ts"
 
-interface DraftBody {
-  readonly title: string
-  readonly reason?: string
-  readonly base_revision: number
-  readonly operations?: ReadonlyArray<ConfigOperation>
-  readonly yaml?: string
-}
+type DraftBody = typeof DraftContent.Type
 
 const toInput = ({ base_revision: base, operations, reason = "", title, yaml }: DraftBody) => {
   const facts = { title, reason, base }
@@ -75,14 +69,7 @@ const remove = Effect.fnUntraced(function* (id: string, version: number) {
   return yield* draftConflict((yield* load(id)).version)
 })
 
-interface PublishBody {
-  readonly version: number
-  readonly operation_id: string
-  readonly reason?: string
-  readonly break_glass?: boolean
-}
-
-const publish = Effect.fnUntraced(function* (id: string, body: PublishBody, ifMatch?: string) {
+const publish = Effect.fnUntraced(function* (id: string, body: typeof DraftPublication.Type, ifMatch?: string) {
   const { break_glass: breakGlass, operation_id: operationId, reason, version } = body
   const editor = yield* requireEditor
   const { username } = yield* CurrentUser

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { EntryStatus } from "../../domain/Entry.ts"
 import type { Entry } from "../../domain/Entry.ts"
+import type { PreviewRecord } from "../api/ConfigRecords.ts"
 import { QueueControl } from "../../queue/operator/QueueControl.ts"
 
 /** Maximum number of entries of a preview, and of those that are read for it. */
@@ -11,14 +12,7 @@ const pageSize = 200
 const unfinished: ReadonlyArray<EntryStatus> = ["waiting", "ready", "running"]
 
 export interface WaitingWork {
-  readonly items: ReadonlyArray<{
-    readonly id: string
-    readonly status: EntryStatus
-    readonly workspace: string
-    readonly target_key: string
-    /** Hash of the configuration that it keeps. */
-    readonly snapshot: string
-  }>
+  readonly items: (typeof PreviewRecord.Type)["blast_radius"]["waiting"]
   /** More exist than are listed. */
   readonly more: boolean
 }

@@ -8,15 +8,11 @@ import { isForgeKind } from "../../domain/Kinds.ts"
 import { publicUrl } from "../../domain/RunLink.ts"
 import { reportAccess } from "../../forge/Access.ts"
 import type { AccessReport } from "../../forge/Access.ts"
+import type { TriggerCheck } from "../api/TriggerGroup.ts"
 import type { TriggerSetup } from "./TriggerHealth.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
-export interface CheckResult {
-  readonly check: "setup" | "host" | "address"
-  readonly ok: boolean
-  readonly level: AccessReport["level"]
-  readonly reason: Reason
-}
+export type CheckResult = typeof TriggerCheck.Type
 
 const result = (check: CheckResult["check"], level: AccessReport["level"], reason: Reason): CheckResult => ({
   check,

@@ -5,16 +5,10 @@ import { verbatimReason } from "../../domain/Reason.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { Operations } from "../../queue/operator/Operations.ts"
 import { maxBulk } from "../api/QueueGroup.ts"
+import type { Bulk } from "../api/QueueGroup.ts"
 import { CurrentUser } from "../api/Rules.ts"
 
-export interface BulkRequest {
-  readonly action: "cancel" | "retry"
-  readonly ids?: ReadonlyArray<string>
-  readonly workspace?: string
-  readonly status?: EntryStatus | "current"
-  readonly reason?: string
-  readonly preview: boolean
-}
+export type BulkRequest = typeof Bulk.Type
 
 interface Selected {
   readonly id: string

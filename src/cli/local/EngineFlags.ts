@@ -26,10 +26,7 @@ export const engineFlags = {
 
 /** Returns the values of the flags. */
 export const engineOptions = (given: {
-  readonly config: Option.Option<string>
-  readonly workspace: Option.Option<string>
-  readonly model: Option.Option<string>
-  readonly fileOnly: boolean
+  readonly [K in keyof LocalConfigOptions]: K extends "fileOnly" ? boolean : Option.Option<string>
 }): LocalConfigOptions => ({
   config: Option.getOrUndefined(given.config),
   workspace: Option.getOrUndefined(given.workspace),

@@ -1,23 +1,24 @@
 /** Stores what each node has made of the newest revision: active, or refused with the reasons. */
-import { Context } from "effect"
+import { Context, Schema } from "effect"
 import type { Effect } from "effect"
 import type { SourceUnavailable } from "./RevisionStore.ts"
-import type { Reason } from "../../domain/Reason.ts"
+import { Reason } from "../../domain/Reason.ts"
 
-export interface NodeActivation {
-  readonly node: string
+export const NodeActivation = Schema.Struct({
+  node: Schema.String,
   /** Newest revision that the node has read. */
-  readonly revision: number
-  readonly state: "active" | "refused"
+  revision: Schema.Int,
+  state: Schema.Literals(["active", "refused"]),
   /** Revision that the node works with; older than `revision` if that was refused. */
-  readonly active: number
+  active: Schema.Int,
   /** Hash of the snapshot that the node works with. */
-  readonly snapshot: string
+  snapshot: Schema.String,
   /** Problems of a refused revision; at most 20. */
-  readonly problems: ReadonlyArray<Reason>
+  problems: Schema.Array(Reason),
   /** Time of the last report; nodes repeat it every minute. */
-  readonly at: number
-}
+  at: Schema.Int
+})
+export type NodeActivation = typeof NodeActivation.Type
 
 /** Milliseconds after which a node that reports nothing is no longer listed. */
 export const activationExpiry = 5 * 60_000

@@ -18,7 +18,7 @@ import type { FindInFile } from "./Overlay.ts"
 import { renameReferences } from "./References.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
-export interface EditRefusal {
+interface EditRefusal {
   readonly code: EditErrorCode
   readonly path?: Path
   readonly reason: Reason
@@ -27,7 +27,7 @@ export type Applied = Result.Result<DatabaseDocument, ReadonlyArray<EditRefusal>
 
 const refuse = (code: EditErrorCode, reason: Reason, path: Path = []): Applied => Result.fail([{ code, reason, path }])
 
-export interface ApplyContext {
+interface ApplyContext {
   /** The normalised file. */
   readonly file: unknown
   /** Finds an entity in the file. */

@@ -1,10 +1,10 @@
 /** Records every attempt to change or export the database's configuration, including refused ones. Credentials never appear in it. */
-import { Context } from "effect"
+import { Context, Schema } from "effect"
 import type { Effect } from "effect"
-import type { Reason } from "../../domain/Reason.ts"
+import { Reason } from "../../domain/Reason.ts"
 import type { SourceUnavailable } from "./RevisionStore.ts"
 
-export const auditActions = [
+const auditActions = [
   "publish",
   "restore",
   "draft_save",
@@ -18,20 +18,21 @@ export const auditActions = [
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 
-export interface AuditRecord {
+export const AuditRecord = Schema.Struct({
   /** Ordered by time. */
-  readonly id: string
-  readonly at: number
-  readonly actor: string
-  readonly action: AuditAction
+  id: Schema.String,
+  at: Schema.Int,
+  actor: Schema.String,
+  action: Schema.Literals(auditActions),
   /** `committed`, `unchanged`, `done`, or the code of the refusal. */
-  readonly outcome: string
-  readonly operationId: string | undefined
-  readonly revision: number | undefined
-  readonly draft: string | undefined
+  outcome: Schema.String,
+  operationId: Schema.optional(Schema.String),
+  revision: Schema.optional(Schema.Int),
+  draft: Schema.optional(Schema.String),
   /** The reason of the edit, changed fields, or problems; texts of at most 4096 characters. */
-  readonly detail: Reason | undefined
-}
+  detail: Schema.optional(Reason)
+})
+export type AuditRecord = typeof AuditRecord.Type
 
 export interface AuditPage {
   /** Newest first. */

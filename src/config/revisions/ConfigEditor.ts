@@ -2,19 +2,19 @@
  * Edits the database's configuration, for the admin API and for commands. Exists on a node whose file has config_sources.database.enabled.
  * Results contain no credential: they are masked. Expected outcomes are values; the only error is a store that is unavailable.
  */
-import { Context } from "effect"
+import { Context, Schema } from "effect"
 import type { Effect } from "effect"
 import type { Difference } from "../Diff.ts"
 import type { SourceFacts } from "../Snapshot.ts"
-import type { NodeActivation } from "./ActivationStore.ts"
+import type { CredentialChange } from "./CredentialChange.ts"
+import { NodeActivation } from "./ActivationStore.ts"
 import type { AuditPage } from "./AuditLog.ts"
-import type { Conflict } from "./Conflicts.ts"
-import type { CredentialChange } from "./CredentialChanges.ts"
+import type { Conflict } from "./Revision.ts"
 import type { ConfigDraft } from "./DraftStore.ts"
 import type { ConfigOperation } from "./Operations.ts"
 import type { PublishProblem } from "./Publish.ts"
 import type { ConfigOperationRecord, RevisionSummary } from "./Revision.ts"
-import type { ResealJob } from "./ResealStore.ts"
+import { ResealJob } from "./ResealStore.ts"
 import type { RevisionPage, SourceUnavailable } from "./RevisionStore.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import type { EffectiveValue } from "./Effective.ts"
@@ -82,37 +82,41 @@ export type EditOutcome =
   /** Codes: those of PublishProblem, `operation_id_reused`, `approval_required`, `revision_not_found`, `source_contended`. */
   | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<PublishProblem> }
 
-export interface EffectiveConfig {
-  readonly head: number
-  readonly active: number
-  readonly snapshot: string
-  readonly values: ReadonlyArray<EffectiveValue>
+const MaskedDocument = Schema.Struct({ globals: Schema.Unknown, entities: Schema.Unknown })
+
+export const EffectiveConfig = Schema.Struct({
+  head: Schema.Int,
+  active: Schema.Int,
+  snapshot: Schema.String,
+  values: Schema.Array(Schema.declare((value): value is EffectiveValue => typeof value === "object")),
   /** The database's document, masked. */
-  readonly document: { readonly globals: unknown; readonly entities: unknown }
+  document: MaskedDocument,
   /** Entities of the database that the file hides, such as `triggers/main`, and global fields. */
-  readonly shadowed: ReadonlyArray<string>
+  shadowed: Schema.Array(Schema.String),
   /** Entities that the file owns, with their line. */
-  readonly ownedByFile: ReadonlyArray<{ readonly entity: string; readonly line: number | undefined }>
-}
+  ownedByFile: Schema.Array(Schema.Struct({ entity: Schema.String, line: Schema.optional(Schema.Int) }))
+})
+export type EffectiveConfig = typeof EffectiveConfig.Type
 
 export interface RevisionDetails extends RevisionSummary {
   readonly diff: ReadonlyArray<Difference>
   /** Masked. */
-  readonly document: { readonly globals: unknown; readonly entities: unknown }
+  readonly document: typeof MaskedDocument.Type
 }
 
-export interface SourceStatus {
-  readonly head: number
-  readonly namespace: string
+export const SourceStatus = Schema.Struct({
+  head: Schema.Int,
+  namespace: Schema.String,
   /** Number of approvals that a draft needs; 0: none. */
-  readonly approvals: number
+  approvals: Schema.Int,
   /** Nodes that have reported within five minutes. */
-  readonly nodes: ReadonlyArray<NodeActivation>
+  nodes: Schema.Array(NodeActivation),
   /** Every listed node works with the head. */
-  readonly converged: boolean
+  converged: Schema.Boolean,
   /** The latest sealing of credentials with the current key. */
-  readonly reseal: ResealJob | undefined
-}
+  reseal: Schema.optional(ResealJob)
+})
+export type SourceStatus = typeof SourceStatus.Type
 
 export type ResealOutcome =
   | { readonly _tag: "Started"; readonly job: ResealJob }
@@ -136,7 +140,7 @@ export type DraftDocument =
       readonly base: number
       readonly version: number
       /** Masked. */
-      readonly document: { readonly globals: unknown; readonly entities: unknown }
+      readonly document: typeof MaskedDocument.Type
       readonly yaml: string
     }
   | { readonly _tag: "NotFound" }

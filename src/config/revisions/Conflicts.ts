@@ -10,13 +10,14 @@ import { masked } from "../Show.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { listEntities } from "./DatabaseDocument.ts"
 import { formatRef } from "./Entities.ts"
+import type { Conflict } from "./Revision.ts"
 import type { ConfigOperation } from "./Operations.ts"
 
 /** A field, part by part: `["triggers/main", "token"]`, `["globals", "review", "max_passes"]`; one part is the whole entity. */
-export type FieldName = ReadonlyArray<string>
+type FieldName = ReadonlyArray<string>
 
 /** Returns what an operation reads or writes. */
-export const touchedBy = (operation: ConfigOperation): ReadonlyArray<FieldName> => {
+const touchedBy = (operation: ConfigOperation): ReadonlyArray<FieldName> => {
   const entity = operation.entity === undefined ? "globals" : formatRef(operation.entity)
   switch (operation.op) {
     case "create":
@@ -33,19 +34,11 @@ export const touchedBy = (operation: ConfigOperation): ReadonlyArray<FieldName> 
   }
 }
 
-/** A field that was changed by others since the base of an edit. Credentials are masked. */
-export interface Conflict {
-  readonly path: FieldName
-  readonly base: unknown
-  readonly head: unknown
-  readonly yours: unknown
-}
-
 /** Returns what differs between two documents, by entity. */
 export const differences = (before: DatabaseDocument, after: DatabaseDocument): ReadonlyArray<Difference> =>
   diff(byEntity(before), byEntity(after))
 
-export interface Edited {
+interface Edited {
   readonly base: DatabaseDocument
   readonly head: DatabaseDocument
   /** Result of the operations on the base. */

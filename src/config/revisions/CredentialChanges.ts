@@ -3,6 +3,7 @@
  * edit would not see it in the masked values. Pure.
  */
 import { namedVariables } from "../credentials/Environment.ts"
+import type { CredentialChange, Receiver } from "./CredentialChange.ts"
 import type { Path } from "../document/Path.ts"
 import { formatPath, valueAt } from "../document/Path.ts"
 import { named } from "../credentials/SealedPlaces.ts"
@@ -12,24 +13,8 @@ import type { Destination } from "./Destinations.ts"
 import { secretPaths } from "./EditValue.ts"
 import { entityField } from "./Entities.ts"
 
-/** Fields of the destination of a credential, such as `base_url`. Those of its trigger or connection are prefixed. */
-export type Receiver = Readonly<Record<string, unknown>>
-
-export interface CredentialChange {
-  /** Holder of the credential, such as `triggers/main`. */
-  readonly entity: string
-  /** Field of the credential, or of the variable that contains it. */
-  readonly path: string
-  /** `set`: another credential than before; `renamed`: the holder has another name; `redirected`: another receiver only. */
-  readonly change: "set" | "renamed" | "redirected"
-  /** The holder before it was renamed. */
-  readonly from: string | undefined
-  readonly before: Receiver | undefined
-  readonly after: Receiver
-}
-
 /** Identifies a credential at a path. Undefined: one that no other document has. */
-export type CredentialKey = (secret: unknown, path: Path) => string | undefined
+type CredentialKey = (secret: unknown, path: Path) => string | undefined
 
 interface Held {
   readonly key: string | undefined

@@ -16,7 +16,7 @@ import { replaceAll, replaceSecrets } from "./OperationSecrets.ts"
 import type { ReplacedOperations } from "./OperationSecrets.ts"
 import { mapSecrets } from "./SealDocument.ts"
 
-export interface CredentialOrigin {
+interface CredentialOrigin {
   /** Location for which it is sealed, or where it was entered. */
   readonly place: SealedLocation
   /** Sealed for its place, or the plain text. */
@@ -84,7 +84,7 @@ const isSamePlace = (left: SealedLocation, right: SealedLocation): boolean =>
   left.namespace === right.namespace && left.entity === right.entity && left.field === right.field
 
 /** Returns a credential sealed for a place. */
-export const sealOrigin = (
+const sealOrigin = (
   origin: CredentialOrigin,
   place: SealedLocation,
   keys: Keys

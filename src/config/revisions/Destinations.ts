@@ -26,7 +26,7 @@ export interface Destination {
   readonly triggers?: ReadonlyArray<Destination>
 }
 
-export type DestinationAt = (path: Path) => Destination
+type DestinationAt = (path: Path) => Destination
 
 /**
  * Returns the function that determines the destination of the credential at a path of the combined document. DestinationFields of nearer maps take

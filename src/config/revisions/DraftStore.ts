@@ -1,33 +1,29 @@
 /** Stores drafts: edits that are not published yet. They keep operations, never documents; credentials in them are sealed. */
-import { Context } from "effect"
+import { Context, Schema } from "effect"
 import type { Effect } from "effect"
-import type { ConfigOperation } from "./Operations.ts"
+import { ConfigOperation } from "./Operations.ts"
 import type { SourceUnavailable } from "./RevisionStore.ts"
 
-export interface DraftApproval {
-  readonly actor: string
-  readonly at: number
-}
-
-export interface ConfigDraft {
-  readonly id: string
-  readonly owner: string
-  readonly title: string
-  readonly reason: string
+export const ConfigDraft = Schema.Struct({
+  id: Schema.String,
+  owner: Schema.String,
+  title: Schema.String,
+  reason: Schema.String,
   /** Revision that the operations were made for. */
-  readonly base: number
-  readonly operations: ReadonlyArray<ConfigOperation>
+  base: Schema.Int,
+  operations: Schema.Array(ConfigOperation),
   /** Form in which the latest version was written. */
-  readonly format: "operations" | "yaml"
+  format: Schema.Literals(["operations", "yaml"]),
   /** Everyone who saved a version. None of them can approve it. */
-  readonly editors: ReadonlyArray<string>
+  editors: Schema.Array(Schema.String),
   /** Approvals of this version; every change of the draft removes them. */
-  readonly approvals: ReadonlyArray<DraftApproval>
+  approvals: Schema.Array(Schema.Struct({ actor: Schema.String, at: Schema.Int })),
   /** 1 for a new draft, one more for each save. */
-  readonly version: number
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+  version: Schema.Int,
+  createdAt: Schema.Int,
+  updatedAt: Schema.Int
+})
+export type ConfigDraft = typeof ConfigDraft.Type
 
 /** Maximum number of drafts of one owner, and of all. */
 export const maxDraftsPerOwner = 50

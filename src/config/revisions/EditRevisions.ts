@@ -184,7 +184,7 @@ const approvalProblem = (
   )
 }
 
-export interface EditOptions {
+interface EditOptions {
   readonly action: AuditAction
   /** Approvals of the draft that is published. */
   readonly approvals: number

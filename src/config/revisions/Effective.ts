@@ -15,7 +15,7 @@ import type { ReasonWith } from "../../domain/Reason.ts"
 import type { originReasons } from "../../domain/reasons/Origin.ts"
 
 /** Sources that origins are determined from. */
-export interface OriginSource {
+interface OriginSource {
   readonly layered: ConfigFileLines
   /** Revisions that still exist, newest first. */
   readonly history: ReadonlyArray<Pick<ConfigRevision, "actor" | "diff" | "number">>
@@ -37,7 +37,7 @@ type FindOrigin = (
 ) => Exclude<Origin, { readonly _tag: `Origin${"Default" | "Inherited" | "Layer"}` }> | undefined
 
 /** Returns the function that names the origin of a value that is set, by its path with names in place of positions. */
-export const makeOrigin = ({ layered, history, routes }: OriginSource): FindOrigin => {
+const makeOrigin = ({ layered, history, routes }: OriginSource): FindOrigin => {
   const { ground, line } = layered
   const base = layered.file.split("/").at(-1) ?? layered.file
   const changes = indexChanges(history)
@@ -92,7 +92,7 @@ const nearest = (file: unknown, names: ReadonlyArray<string>) => {
 const layerNames = /^document(?: \((.*)\))?$/
 
 /** Adds where each value is set to a list of shown values; `prefixes` are the layers that a value can come from. */
-export const withOrigins = (
+const withOrigins = (
   shown: ReadonlyArray<ShownValue>,
   tree: unknown,
   find: FindOrigin

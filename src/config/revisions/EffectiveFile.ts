@@ -22,7 +22,7 @@ export type ReadRevisions = (
 ) => Effect.Effect<ReadonlyArray<StoredRevision>, { readonly message: string; readonly why: Reason }>
 
 /** Origin of the part that is added to the file. */
-export type EffectiveSource =
+type EffectiveSource =
   /** The file alone: it does not enable the database, has errors of its own, or was requested alone. */
   | { readonly _tag: "File" }
   /** 0: nothing has been published. The document is undefined if a newer release wrote it. */

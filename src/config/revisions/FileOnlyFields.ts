@@ -15,7 +15,7 @@ import { entityShape, formatRef, globalsShape } from "./Entities.ts"
 import { makeFindInFile } from "./Overlay.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
-export interface FileOnlyProblem {
+interface FileOnlyProblem {
   readonly code: "owned_by_file"
   /** Entity such as `triggers/main`, or `globals`. */
   readonly entity: string
@@ -34,7 +34,7 @@ interface Found {
  * Returns the plain text of a credential of the document, to which the rules apply like to any value; undefined if it cannot be opened, so
  * that it is never used. `field`: as in SealedLocation.
  */
-export type ReadSecret = (
+type ReadSecret = (
   secret: Redacted.Redacted<unknown>,
   place: Pick<SealedLocation, "entity" | "field">
 ) => string | undefined

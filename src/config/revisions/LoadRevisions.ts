@@ -17,7 +17,7 @@ export interface LoadedRevision {
   readonly unknown: ReadonlyArray<PublishProblem>
 }
 
-export const nothingPublished: LoadedRevision = { head: noRevision, document: emptyDocument, unknown: [] }
+const nothingPublished: LoadedRevision = { head: noRevision, document: emptyDocument, unknown: [] }
 
 /** Returns what to do about a database whose newest revision is older than the one that a node works with. */
 export const lostRevisions = (head: number, active: number): Reason => ({ _tag: "RevisionsLost", head, active })

@@ -14,7 +14,7 @@ import { entityShape, formatRef, globalsShape } from "./Entities.ts"
 import type { ConfigOperation, OperationProblem } from "./Operations.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
-export interface OperationSecret {
+interface OperationSecret {
   /** Entity such as `triggers/main`, or `globals`. */
   readonly entity: string
   /** Field in the entity, with names in place of positions. */
@@ -147,11 +147,8 @@ const findInUnion = (members: ReadonlyArray<Shape>, value: unknown, path: Path, 
   if (found.every((paths) => paths.length > 0)) found[0]?.forEach(report)
 }
 
-export interface OperationSecretProblem {
+interface OperationSecretProblem extends Omit<OperationProblem, "code" | "index"> {
   readonly code: SealingProblem["code"] | "masked_secret"
-  readonly entity: string
-  readonly path: string
-  readonly reason: Reason
 }
 
 export type ReplacedOperations = Result.Result<ReadonlyArray<ConfigOperation>, ReadonlyArray<OperationSecretProblem>>

@@ -9,7 +9,7 @@ import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import type { EntityKind, EntityLocation, EntityRef } from "./Entities.ts"
 import { entityKinds, entityLocations } from "./Entities.ts"
 
-export interface Overlaid {
+interface Overlaid {
   /** Normalised document, ready to be decoded. */
   readonly tree: Tree
   /** Entities and global fields of the database that the file hides. */

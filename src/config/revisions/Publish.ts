@@ -14,9 +14,9 @@ import { applyOperations } from "./ApplyOperations.ts"
 import { differences, findConflicts } from "./Conflicts.ts"
 import type { CredentialOrigins } from "./CredentialOrigins.ts"
 import { makeOrigins, openOrigin, sealMarked } from "./CredentialOrigins.ts"
-import type { Conflict } from "./Conflicts.ts"
+import type { Conflict } from "./Revision.ts"
 import { credentialChanges } from "./CredentialChanges.ts"
-import type { CredentialChange } from "./CredentialChanges.ts"
+import type { CredentialChange } from "./CredentialChange.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { entityField } from "./Entities.ts"
 import type { EntityAt } from "./EntityPath.ts"
@@ -66,7 +66,7 @@ export type Decision =
   | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<PublishProblem> }
 
 /** Upper bound of a stored document, in bytes: that of a configuration file. */
-export const maxStoredBytes = 1024 * 1024
+const maxStoredBytes = 1024 * 1024
 
 /** Problems of a refused edit that are listed. */
 export const maxProblems = 100

@@ -26,7 +26,7 @@ export interface Edit {
 }
 
 /** Receives what was published, before others can change it. */
-export type OnCommitted = (revision: RevisionHead, published: Publishable) => void
+type OnCommitted = (revision: RevisionHead, published: Publishable) => void
 
 export const refusedEdit = (problems: ReadonlyArray<PublishProblem>): EditOutcome => ({ _tag: "Refused", problems })
 

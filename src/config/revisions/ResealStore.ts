@@ -1,33 +1,35 @@
 /** Stores the job that seals credentials with the current key: one per namespace, the latest. Shared by all nodes. */
-import { Context } from "effect"
+import { Context, Schema } from "effect"
 import type { Effect } from "effect"
+import { ResealState } from "./Revision.ts"
 import type { SourceUnavailable } from "./RevisionStore.ts"
-import type { Reason } from "../../domain/Reason.ts"
+import { Reason } from "../../domain/Reason.ts"
 
-export interface ResealJob {
-  readonly id: string
+export const ResealJob = Schema.Struct({
+  id: Schema.String,
   /** Id of the key that credentials are sealed with. Only processes whose current key it is work on the job. */
-  readonly kid: string
-  readonly actor: string
+  kid: Schema.String,
+  actor: Schema.String,
   /** Process that works on it. */
-  readonly owner: string
-  readonly state: "running" | "done" | "failed"
+  owner: Schema.String,
+  state: ResealState,
   /** Number of records that were read, and of those that were replaced. */
-  readonly checked: number
-  readonly resealed: number
+  checked: Schema.Int,
+  resealed: Schema.Int,
   /** Records that could not be opened, with the reason; at most 100. */
-  readonly failed: ReadonlyArray<Reason>
+  failed: Schema.Array(Reason),
   /** Newest revision of the pass in progress, and the lowest one that it has checked. */
-  readonly newest: number
-  readonly below: number
+  newest: Schema.Int,
+  below: Schema.Int,
   /** Revisions up to this one were checked by earlier passes. */
-  readonly covered: number
-  readonly startedAt: number
-  readonly updatedAt: number
-  readonly finishedAt: number | undefined
+  covered: Schema.Int,
+  startedAt: Schema.Int,
+  updatedAt: Schema.Int,
+  finishedAt: Schema.optional(Schema.Int),
   /** One more for each save. */
-  readonly version: number
-}
+  version: Schema.Int
+})
+export type ResealJob = typeof ResealJob.Type
 
 export class ResealStore extends Context.Service<
   ResealStore,

@@ -11,7 +11,7 @@ import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { emptyDocument, parseDocument } from "./DatabaseDocument.ts"
 import { entityKinds, formatRef } from "./Entities.ts"
 
-export interface SealProblem extends SealingProblem {
+interface SealProblem extends SealingProblem {
   readonly entity: string
   readonly path: string
 }

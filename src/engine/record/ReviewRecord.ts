@@ -10,6 +10,7 @@
  */
 import { Schema } from "effect"
 import { Analysis } from "../../domain/Analysis.ts"
+import { BlameLine } from "../../vcs/Checkout.ts"
 import { Lesson } from "../../domain/Lesson.ts"
 import { Reason } from "../../domain/Reason.ts"
 
@@ -56,9 +57,7 @@ export const ReviewRecord = Schema.Struct({
   blames: Schema.Array(
     Schema.Struct({
       key: Schema.String,
-      lines: Schema.Array(
-        Schema.Struct({ line: Schema.Int, commit: Schema.String, author: Schema.String, time: Schema.Int })
-      )
+      lines: Schema.Array(BlameLine)
     })
   ),
   searches: Searches,

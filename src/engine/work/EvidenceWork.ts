@@ -3,7 +3,7 @@ import type { Finding } from "../../domain/Problem.ts"
 import { showName } from "../../domain/Text.ts"
 import { scrubSecrets } from "../../review/Secrets.ts"
 import { pathOfUri, readSarif } from "../../review/Sarif.ts"
-import type { ToolResult } from "../../review/Sarif.ts"
+import type { ToolResult } from "../../domain/ToolResult.ts"
 import type { ReadState } from "./ReadState.ts"
 
 interface Evidence extends Omit<ToolResult, "uri"> {

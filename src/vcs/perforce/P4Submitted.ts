@@ -1,7 +1,8 @@
 /** Describes a changelist for routing: who made it, and which branches it changes. */
 import { Effect } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
-import type { ChangedStream, DescribeRequest, SubmittedChange } from "../SubmittedChanges.ts"
+import type { ChangedStream } from "../../domain/ChangedStream.ts"
+import type { DescribeRequest, SubmittedChange } from "../SubmittedChanges.ts"
 import { describeChangelist, readNewest, shelfVersion } from "./P4Describe.ts"
 import { belowDepot } from "./P4Path.ts"
 import { readP4 } from "./P4Process.ts"

@@ -4,7 +4,8 @@
  */
 import { Effect, Result } from "effect"
 import { CheckoutError } from "../Checkout.ts"
-import type { ChangedStream, Described, SubmittedChange } from "../SubmittedChanges.ts"
+import type { ChangedStream } from "../../domain/ChangedStream.ts"
+import type { Described, SubmittedChange } from "../SubmittedChanges.ts"
 import type { ReadFacts, SvnFacts } from "./SvnFacts.ts"
 import { readInfo } from "./SvnInfo.ts"
 import { maxLogPaths, readLog } from "./SvnLog.ts"

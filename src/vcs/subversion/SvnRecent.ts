@@ -3,7 +3,7 @@
  * log again. A restart, another node, and a range of several revisions need the log.
  */
 import { Clock, Effect } from "effect"
-import type { ChangedStream } from "../SubmittedChanges.ts"
+import type { ChangedStream } from "../../domain/ChangedStream.ts"
 import type { LogEntry } from "./SvnLog.ts"
 import type { SvnSession } from "./SvnSession.ts"
 

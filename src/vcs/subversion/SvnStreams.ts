@@ -2,7 +2,7 @@
  * Divides the entries of a log into branches, and finds the previous revision of each branch in the older entries, as `svn log` of the branch
  * would return it. Pure.
  */
-import type { ChangedStream } from "../SubmittedChanges.ts"
+import type { ChangedStream } from "../../domain/ChangedStream.ts"
 import { findBranch, isBranchUrl, withinRoot } from "./SvnLayout.ts"
 import type { Log, LogEntry, LogPath } from "./SvnLog.ts"
 

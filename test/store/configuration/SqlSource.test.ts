@@ -89,7 +89,6 @@ const auditRecord = (at: number): AuditRecord => ({
   outcome: "committed",
   operationId: "o",
   revision: 1,
-  draft: undefined,
   detail: verbatimReason("why")
 })
 
@@ -139,7 +138,7 @@ describe.each(kinds)("revisions in $name", ({ fresh }) => {
         const conflict = {
           _tag: "Conflict",
           head: 1,
-          conflicts: [{ path: ["triggers/a", "enabled"], base: true, head: undefined, yours: false }]
+          conflicts: [{ path: ["triggers/a", "enabled"], base: true, yours: false }]
         } as const
         yield* store.conclude({ operationId: "c", requestHash: "h", result: conflict })
         const kept = yield* store.conclude({
