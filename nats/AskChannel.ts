@@ -64,7 +64,7 @@ export class AskChannel {
   }
 }
 
-export interface AskChannels {
+interface AskChannels {
   /** Returns the channel to this runner if it is connected. The first call opens it. */
   readonly connected: (address: RunnerAddress.RunnerAddress) => AskChannel | undefined
   readonly close: (address: RunnerAddress.RunnerAddress) => Effect.Effect<void>

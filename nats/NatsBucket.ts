@@ -19,7 +19,7 @@ export interface BucketEntry {
 }
 
 /** The last change of a key: a value, or the deletion of the key. */
-export type BucketChange = BucketEntry | { readonly key: string; readonly value: undefined; readonly revision: number }
+type BucketChange = BucketEntry | { readonly key: string; readonly value: undefined; readonly revision: number }
 
 export interface NatsBucket {
   readonly get: (key: string) => Effect.Effect<BucketEntry | undefined, NatsError>

@@ -13,7 +13,7 @@ import { NatsError, attempt, toNatsError } from "./NatsError.ts"
 import type { NatsSettings } from "./NatsSettings.ts"
 import { explainVersion } from "./NatsVersion.ts"
 
-export interface NatsStatus {
+interface NatsStatus {
   readonly connected: boolean
   /** Current or last server as `host:port`. */
   readonly server: string
@@ -45,7 +45,7 @@ export class NatsConnection extends Context.Service<
   static readonly layer = (options: NatsConnectOptions) => Layer.effect(NatsConnection, make(options))
 }
 
-export interface NatsConnectOptions {
+interface NatsConnectOptions {
   readonly settings: NatsSettings
   readonly name: string
   /** Timeout of the first connection; 30 seconds by default. */
@@ -55,7 +55,7 @@ export interface NatsConnectOptions {
 }
 
 /** Notifications of a start that waits for NATS. */
-export interface NatsWait {
+interface NatsWait {
   readonly failed: (message: string) => Effect.Effect<void>
   readonly connected: Effect.Effect<void>
 }

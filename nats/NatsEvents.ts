@@ -10,7 +10,7 @@ import { toNatsError } from "./NatsError.ts"
 import { eventSubject } from "./NatsSubjects.ts"
 
 /** Maximum size of an event in bytes. Larger data belongs into a store. */
-export const maxEventBytes = 64 * 1024
+const maxEventBytes = 64 * 1024
 
 /** Maximum number of unread events of one listener. The oldest are dropped. */
 const maxUnread = 4096

@@ -22,7 +22,7 @@ import { token } from "./NatsSubjects.ts"
 
 type Config = ShardingConfig.ShardingConfig["Service"]
 
-export interface RunnerOptions {
+interface RunnerOptions {
   /** Name of the node. A restarted process is a new runner with the same name. */
   readonly node: string
   /** Id of the process, part of its address. */
@@ -34,7 +34,7 @@ export interface RunnerOptions {
   readonly shardingConfig?: Partial<Config>
 }
 
-export type RunnerServices =
+type RunnerServices =
   | Sharding.Sharding
   | Runners.Runners
   | MessageStorage.MessageStorage

@@ -4,14 +4,14 @@
  */
 import { Redacted, Result } from "effect"
 
-export type NatsAuth =
+type NatsAuth =
   | { readonly kind: "none" }
   | { readonly kind: "password"; readonly user: string; readonly password: Redacted.Redacted }
   | { readonly kind: "token"; readonly token: Redacted.Redacted }
   | { readonly kind: "creds"; readonly path: string }
   | { readonly kind: "nkey"; readonly path: string }
 
-export interface NatsTls {
+interface NatsTls {
   readonly caPath: string | undefined
   readonly certPath: string | undefined
   readonly keyPath: string | undefined

@@ -35,7 +35,7 @@ export interface NatsWorkQueue {
 
 type WorkPlan = Extract<StreamPlan, { readonly kind: "work" }>
 
-export interface WorkQueueOptions {
+interface WorkQueueOptions {
   /** Name of letters, digits, - and _. */
   readonly name: string
   /** Time for completing a message before it is delivered to the next taker; 5 seconds by default. */

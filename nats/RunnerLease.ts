@@ -23,7 +23,7 @@ const LeaseJson = Schema.fromJsonString(Lease)
 const decodeLease = Schema.decodeUnknownOption(LeaseJson)
 const encodeLease = Schema.encodeSync(LeaseJson)
 
-export interface LiveLease extends Lease {
+interface LiveLease extends Lease {
   readonly revision: number
 }
 
@@ -36,7 +36,7 @@ export const liveLeases = (leases: NatsBucket): Effect.Effect<ReadonlyArray<Live
     })
   )
 
-export interface OwnLease {
+interface OwnLease {
   readonly key: string
   readonly lease: Lease
   readonly revision: number
@@ -45,7 +45,7 @@ export interface OwnLease {
 }
 
 /** A shard that this runner holds. */
-export interface HeldShard {
+interface HeldShard {
   readonly revision: number
   /** Time at which the cluster last listed it as one to keep. */
   wantedAt: number

@@ -31,7 +31,7 @@ export interface AskedReview {
   readonly question: string
 }
 
-export type QuestionAdmission =
+type QuestionAdmission =
   | { readonly _tag: "Refused"; readonly text: string }
   | { readonly _tag: "Admitted"; readonly runId: string }
 

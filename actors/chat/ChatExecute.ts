@@ -59,7 +59,7 @@ export type Executed =
     }
 
 const minuteMillis = 60_000
-export const reviewLimits = { perActor: 5, perConversation: 20, waitingPerWorkspace: 100 } as const
+const reviewLimits = { perActor: 5, perConversation: 20, waitingPerWorkspace: 100 } as const
 
 const replied = (text: string, outcome: ChatOutcome = "succeeded", run?: Run): Executed => ({
   _tag: "Replied",

@@ -16,7 +16,7 @@ import { chatCallbacks, chatDisconnects } from "../../src/observability/Metrics.
 import { ChatOwners } from "../../src/store/ChatOwners.ts"
 import { ChatRequests } from "../../src/store/ChatRequests.ts"
 
-export interface LinkState {
+interface LinkState {
   /** `replaced`: a later owner exists on another node. */
   readonly state: "connecting" | "ready" | "failing" | "replaced"
   readonly detail: Reason | undefined

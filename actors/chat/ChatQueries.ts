@@ -128,7 +128,7 @@ export const findRun = (repository: ChatRepository, revision: string) =>
   )
 
 /** An entry of the queue, or a batch that waits for the previous one, which `Operations.cancel` takes. */
-export interface OpenReview {
+interface OpenReview {
   readonly id: string
   readonly isEntry: boolean
 }

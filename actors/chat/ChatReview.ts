@@ -36,7 +36,7 @@ import { NewReports } from "../depots/NewReports.ts"
 import { WorkspaceScheduler } from "../scheduling/WorkspaceScheduler.ts"
 
 /** A revision that no report has led to: only its server has its branch, so the routing of reports finds it. */
-export interface UnreportedRevision {
+interface UnreportedRevision {
   readonly _tag: "Unreported"
   readonly vcs: DepotChange["vcs"]
   readonly revision: string
@@ -176,7 +176,7 @@ export const queueRevision = Effect.fnUntraced(function* (
   return eventId
 })
 
-export type ChatReviewState =
+type ChatReviewState =
   /** The revision was found: its review is another event. */
   | { readonly _tag: "Routed"; readonly eventId: string; readonly entryId: string | undefined }
   | { readonly _tag: "Waiting" }

@@ -134,7 +134,7 @@ export const mayFitLater = (
   capUsd === undefined || (openUsd !== noMoney && !exceeds(addUsd(subtractUsd(committedUsd, openUsd), usd), capUsd))
 
 /** Returns the facts of a day whose budget has no room for a call, and will have none. */
-export const refusalFacts = (
+const refusalFacts = (
   request: Pick<LedgerReservation, "author" | "authorCapUsd" | "day" | "dayCapUsd" | "repository" | "usd">,
   result: LedgerResult
 ): NoticeFacts | undefined => {

@@ -30,7 +30,7 @@ const maxAccounts = 1000
 /** Time in which a record with an earlier time may still become visible. */
 const lateMillis = Duration.toMillis("5 minutes")
 /** Time that hosts have to deliver after a start, because nothing was received while the service was down. */
-export const startGraceMillis = Duration.toMillis("1 hour")
+const startGraceMillis = Duration.toMillis("1 hour")
 
 /** Notices that a channel gets within the time after which unsent ones are dropped: further ones would never be sent. */
 export const maxWaiting = 24 * maxPerHour

@@ -64,7 +64,7 @@ const isFinal = ({ reason }: ForgeError): boolean =>
   reason === "conflict" ||
   reason === "invalid"
 
-export interface NoticeFailure {
+interface NoticeFailure {
   readonly error: ForgeError | ChannelMissing
   /** True if the request may have reached the platform. */
   readonly isBegun: boolean

@@ -27,7 +27,7 @@ import { Queue } from "../../src/queue/Queue.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import type { Run } from "../../src/store/Runs.ts"
 
-export type StatusOperation = Extract<Operation, { readonly _tag: "Status" }>
+type StatusOperation = Extract<Operation, { readonly _tag: "Status" }>
 
 const ownRun = ({ change, id, reason, startedAt, targetKey }: Run) => ({
   runId: id,

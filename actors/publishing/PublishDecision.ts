@@ -12,7 +12,7 @@ import type { Run } from "../../src/store/Runs.ts"
 /** State of the change at the host right before a write. */
 export type HeadCheck = "newest" | "closed" | { readonly _tag: "Moved"; readonly head: string }
 
-export type PublishStep =
+type PublishStep =
   | { readonly _tag: "Drop"; readonly reason: Reason }
   /** The publisher that was sending the row did not record the outcome. */
   | { readonly _tag: "MarkUnknown" }
@@ -206,7 +206,7 @@ export const isUnpublished = (rows: ReadonlyArray<Pick<Publication, "operation" 
   return contents.some(isRefused) && contents.filter(appears).every((row) => isRefused(row) || row.status === "dropped")
 }
 
-export interface RunEnd {
+interface RunEnd {
   readonly to: "succeeded" | "failed" | "skipped"
   readonly partial: boolean
   readonly reason: Reason | undefined
@@ -238,7 +238,7 @@ export const runEnd = (
   return { to, partial: failed.length > 0 || isCut, reason: failed[0]?.error ?? dropped[0]?.error ?? leftOut }
 }
 
-export type CommandRetry =
+type CommandRetry =
   | { readonly _tag: "GiveUp"; readonly reason: Reason }
   | { readonly _tag: "Retry"; readonly notBefore: number; readonly isAttempt: boolean }
 

@@ -20,7 +20,7 @@ import type { ReviewWork } from "./ReviewWork.ts"
 import type { RunOutcome } from "./RunOutcome.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 
-export type AwaitedCi =
+type AwaitedCi =
   | Extract<RunOutcome, { readonly _tag: "Waiting" }>
   /** Has no evidence where none is configured. */
   | { readonly _tag: "Read"; readonly evidence: CiEvidence | undefined }

@@ -11,7 +11,7 @@
 import { Duration } from "effect"
 
 /** Age of a ticket after which an unclaimed entry gets another one. */
-export const reofferAfterMillis = Duration.toMillis("30 seconds")
+const reofferAfterMillis = Duration.toMillis("30 seconds")
 
 /** Time of the last ticket of each ready entry, by entry id. */
 export type OfferedAt = ReadonlyMap<string, number>

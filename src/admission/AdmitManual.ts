@@ -21,7 +21,7 @@ export interface ManualRequest {
   readonly author: Person | undefined
 }
 
-export interface ManualCall {
+interface ManualCall {
   readonly snapshot: Snapshot
   readonly request: ManualRequest
   /** Workspaces that the caller's key may use; undefined: all. */

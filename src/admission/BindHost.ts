@@ -7,7 +7,7 @@ import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { IgnoreReason } from "../domain/Decision.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 
-export interface HostBinding {
+interface HostBinding {
   readonly host: TriggerProfile
   readonly workspace: Workspace
   /** Match rule of the workspace that hit. */
@@ -26,7 +26,7 @@ export interface Wanted {
   readonly scope?: ReadonlySet<string> | undefined
 }
 
-export type HostSelection =
+type HostSelection =
   | { readonly _tag: "Bound"; readonly binding: HostBinding }
   | {
       readonly _tag: "Unbound"

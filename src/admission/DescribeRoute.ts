@@ -3,7 +3,7 @@ import type { TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { IgnoreReason } from "../domain/Decision.ts"
 import type { Reason, ReasonWith } from "../domain/Reason.ts"
 
-export interface RouteFacts {
+interface RouteFacts {
   readonly repo: string
   readonly branch: string | undefined
   readonly trigger: TriggerProfile | undefined

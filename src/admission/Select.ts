@@ -25,7 +25,7 @@ export type Selection =
       readonly candidates: ReadonlyArray<string>
     }
 
-export interface PullOfEvent {
+interface PullOfEvent {
   readonly repo: Repo
   readonly number: number
   readonly baseRef: string | undefined

@@ -16,7 +16,7 @@ export interface SearchScope {
   readonly glob: string | undefined
 }
 
-export type HitKind = "definition" | "call" | "use"
+type HitKind = "definition" | "call" | "use"
 
 export interface CodeHit {
   readonly line: number

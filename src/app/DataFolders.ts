@@ -17,7 +17,7 @@ import { StoreError } from "../database/StoreError.ts"
 import type { Role } from "../domain/Role.ts"
 import { withoutPeriod } from "../domain/Text.ts"
 
-export interface DataFolder {
+interface DataFolder {
   /** The setting that names it or a file in it. */
   readonly path: Path
   readonly folder: string
@@ -56,7 +56,7 @@ const use = (folder: string): void => {
 const ofDisk = new Set(["ENOSPC", "EDQUOT", "EIO", "EMFILE", "ENFILE"])
 
 /** Fails with the setting of the first folder that this process cannot use. */
-export const checkDataFolders = Effect.fnUntraced(function* (roles: ReadonlySet<Role>) {
+const checkDataFolders = Effect.fnUntraced(function* (roles: ReadonlySet<Role>) {
   const config = yield* ConfigStore
   for (const { folder, path } of dataFolders(config.current(), roles)) {
     const problem = yield* Effect.sync(() => {

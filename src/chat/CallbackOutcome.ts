@@ -21,7 +21,7 @@ export interface CallbackSecrets {
   readonly tenant?: string | undefined
 }
 
-export type CallbackRefusal = "signature" | "stale" | "receiver" | "malformed"
+type CallbackRefusal = "signature" | "stale" | "receiver" | "malformed"
 
 export interface CallbackReply {
   readonly contentType: string

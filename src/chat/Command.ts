@@ -134,7 +134,7 @@ export const parseCommand = (
 }
 
 /** A revision: the number of a pull request (`12`, `#12`, `!12`), a full commit id, or a branch or the beginning of a commit id. */
-export type ChatRevision =
+type ChatRevision =
   | { readonly _tag: "Pull"; readonly number: number }
   | { readonly _tag: "Commit"; readonly id: string }
   | { readonly _tag: "Branch"; readonly name: string }

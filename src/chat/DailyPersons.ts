@@ -12,7 +12,7 @@ import type { DirectoryApp } from "./members/Directories.ts"
 import type { MemberScope } from "./members/Scope.ts"
 
 /** Accounts of a corporation whose limit is not configured. */
-export const defaultAccounts = 100
+const defaultAccounts = 100
 const personsPerAccount = 200
 const dayMillis = Duration.toMillis("1 day")
 /** The day of the platform begins at midnight in China. */
@@ -27,7 +27,7 @@ export interface LimitedApp {
   readonly accounts: number | undefined
 }
 
-export const toChinaDay = (now: number): string => new Date(now + offsetMillis).toISOString().slice(0, 10)
+const toChinaDay = (now: number): string => new Date(now + offsetMillis).toISOString().slice(0, 10)
 
 const untilNextDay = (now: number): number => dayMillis - ((now + offsetMillis) % dayMillis)
 

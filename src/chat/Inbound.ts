@@ -17,7 +17,7 @@ export interface InboundMessage {
   readonly reply: ReplyTarget
 }
 
-export interface InboundAction {
+interface InboundAction {
   readonly _tag: "Action"
   readonly key: string
   readonly conversation: ChatConversation

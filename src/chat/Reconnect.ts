@@ -20,7 +20,7 @@ const kickedPauseMillis = 60_000
 const refusedPauseMillis = 30_000
 const maxRefusedMillis = 10 * 60_000
 const limitedPauseMillis = 60_000
-export const kickedAgainMillis = 60 * 60_000
+const kickedAgainMillis = 60 * 60_000
 
 /** Returns milliseconds, or undefined to remain closed. `random` is in [0, 1). */
 export const nextConnect = (

@@ -12,13 +12,13 @@ export interface ChatRepository {
 }
 
 /** A repository that ran reviews. */
-export interface ObservedProject {
+interface ObservedProject {
   readonly workspace: string
   readonly trigger: string
   readonly repository: string
 }
 
-export type ResolvedRepository =
+type ResolvedRepository =
   | { readonly _tag: "Found"; readonly repository: ChatRepository }
   | { readonly _tag: "Unknown" }
   | { readonly _tag: "Ambiguous" }

@@ -9,7 +9,7 @@ import type { AdminCall, AdminClient, AdminReply, ProblemReply } from "./AdminCa
 import { makeAdminClient } from "./AdminHttpClient.ts"
 import { ExitWith, refused } from "./Exit.ts"
 
-export interface ServiceAddress {
+interface ServiceAddress {
   /** URL with the path prefix, without a trailing slash. */
   readonly url: string
   /** Variables that hold the administrator's credentials. */

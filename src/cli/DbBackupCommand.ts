@@ -4,7 +4,7 @@ import { Argument, Command } from "effect/cli"
 import { configFlag } from "./ConfigFlag.ts"
 import type { ExitWith } from "./Exit.ts"
 
-export interface BackupResult {
+interface BackupResult {
   /** Path of the database. */
   readonly path: string
   readonly file: string

@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { ExitWith } from "./Exit.ts"
 
-export interface DemoCommandOptions {
+interface DemoCommandOptions {
   readonly once: boolean
   readonly json: boolean
   /** Agent CLI that reviews, in place of native-llm. */

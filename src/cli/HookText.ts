@@ -1,7 +1,7 @@
 /** Text of `aicr hooks print`: how to install a hook script, filled in from the configuration. Pure. */
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 
-export interface HookOptions {
+interface HookOptions {
   /** A trigger of the server that will report. */
   readonly trigger: TriggerProfile
   /** Folder of the scripts on the machine of the version control server. */

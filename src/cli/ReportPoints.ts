@@ -4,7 +4,7 @@ import { columns } from "./Columns.ts"
 import { ExitWith } from "./Exit.ts"
 import { print } from "./Print.ts"
 
-export interface CheckedPoint {
+interface CheckedPoint {
   readonly point: string
   /** `ok`, `failed` or `skipped`. */
   readonly state: string

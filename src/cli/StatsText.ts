@@ -8,7 +8,7 @@ const header = ["runs", "succeeded", "problems", "accepted", "tokens in", "token
 const seconds = (millis: number | null): string => (millis === null ? "-" : `${(millis / 1000).toFixed(1)} s`)
 
 /** Formats a cost: `unknown`, or the known part with the number of runs that are missing in it. */
-export const formatCost = ({ cost_usd, runs_of_unknown_cost }: TotalsJson): string => {
+const formatCost = ({ cost_usd, runs_of_unknown_cost }: TotalsJson): string => {
   if (cost_usd === null) return "unknown"
   const known = cost_usd.toFixed(2)
   return runs_of_unknown_cost === 0 ? known : `${known} (${runs_of_unknown_cost} unknown)`

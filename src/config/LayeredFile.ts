@@ -163,7 +163,7 @@ export const readLayered = (
 }
 
 /** A revision with the snapshot that it makes with the file. */
-export interface CombinedRevision {
+interface CombinedRevision {
   readonly layer: DatabaseLayer
   readonly snapshot: Snapshot
 }

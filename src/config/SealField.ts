@@ -76,7 +76,7 @@ export const sealField = (
     )
   )
 
-export interface Rotated {
+interface Rotated {
   readonly text: string
   /** Paths that were resealed, and those that had the current key already. */
   readonly rotated: ReadonlyArray<string>

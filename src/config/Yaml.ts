@@ -14,13 +14,13 @@ export interface TextPosition {
   readonly column: number
 }
 
-export interface TextIssue {
+interface TextIssue {
   readonly path: Path
   readonly reason: Reason
   readonly place: TextPosition | undefined
 }
 
-export interface ParsedText {
+interface ParsedText {
   readonly value: unknown
   readonly issues: ReadonlyArray<TextIssue>
   /** Returns the position of the value at a path, or of its key; if it is missing, the position of the nearest parent. */

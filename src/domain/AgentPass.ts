@@ -28,7 +28,7 @@ export const AgentPassRecord = Schema.Union([
 ])
 export type AgentPassRecord = typeof AgentPassRecord.Type
 
-export type PassEnd = Extract<AgentPassRecord, { readonly _tag: "Summary" | "Skip" }>
+type PassEnd = Extract<AgentPassRecord, { readonly _tag: "Summary" | "Skip" }>
 
 /** State of a pass by its records, over all attempts. */
 export interface RestoredPass {

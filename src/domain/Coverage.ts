@@ -39,7 +39,7 @@ export type SkippedFile = typeof SkippedFile.Type
  * Reason why a part of a review could not be used although its pass ended: the model did not correct a report, or a second reading failed.
  * The files of the pass do not count as read in full.
  */
-export const UnusableReason = Schema.Literals(["report", "second_reading"])
+const UnusableReason = Schema.Literals(["report", "second_reading"])
 export const Unusable = Schema.Struct({ reason: UnusableReason, count: Schema.Int })
 export type Unusable = typeof Unusable.Type
 

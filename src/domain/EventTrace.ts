@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto"
 import { Context, Effect, Exit, Option, Tracer } from "effect"
 
-export interface TraceIds {
+interface TraceIds {
   /** 32 hex digits. */
   readonly traceId: string
   /** 16 hex digits: the id of the root span. */

@@ -40,10 +40,10 @@ export const HeadVerdict = record({
 export type HeadVerdict = RecordValues<typeof HeadVerdict>
 
 /** A pull request and a base branch, which a verdict belongs to. */
-export type VerdictKey = Pick<HeadVerdict, "targetKey" | "baseRef">
+type VerdictKey = Pick<HeadVerdict, "targetKey" | "baseRef">
 
 /** The run whose status is written. */
-export interface OwnRun extends VerdictKey {
+interface OwnRun extends VerdictKey {
   readonly runId: string
   /** False for a run that waits for its review, or ended before the review began, or because its pull request was closed. */
   readonly hasReview: boolean

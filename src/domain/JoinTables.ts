@@ -1,6 +1,6 @@
 /** Joins tables into one. A literal with a spread of a thousand keys takes a hundred times as long at every start of the program. */
 
-export type JoinedTables<Parts extends ReadonlyArray<object>> = Parts extends readonly [
+type JoinedTables<Parts extends ReadonlyArray<object>> = Parts extends readonly [
   infer First,
   ...infer Rest extends ReadonlyArray<object>
 ]

@@ -3,7 +3,7 @@ const quote = 0x22
 const comma = 0x2c
 const backslash = 0x5c
 
-export interface JsonLimits {
+interface JsonLimits {
   /** Maximum number of nested objects and arrays. */
   readonly depth: number
   /** Maximum number of objects, arrays, their fields and their items. */

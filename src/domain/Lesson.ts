@@ -5,8 +5,8 @@
 import { Schema } from "effect"
 import { Severity } from "./Kinds.ts"
 
-export const LessonVerdict = Schema.Literals(["dismissed", "resolved"])
-export type LessonVerdict = typeof LessonVerdict.Type
+const LessonVerdict = Schema.Literals(["dismissed", "resolved"])
+type LessonVerdict = typeof LessonVerdict.Type
 
 export const Lesson = Schema.Struct({
   /** Fingerprint of the finding; each finding has one lesson. */

@@ -143,7 +143,7 @@ export type Notice = RecordValues<typeof Notice>
 export type NewNotice = Pick<Notice, "id" | "key" | "channel" | "facts">
 
 /** Percentages of a budget that are announced. */
-export const budgetThresholds = [50, 75, 90, 100] as const
+const budgetThresholds = [50, 75, 90, 100] as const
 
 /** Returns the highest threshold that an amount has reached; undefined below the first. */
 export const reachedThreshold = (spentUsd: number, capUsd: number): number | undefined =>

@@ -38,7 +38,7 @@ export const DiffPlace = Schema.Struct({
 export type DiffPlace = typeof DiffPlace.Type
 
 /** First and last line of a comment on several lines, both in one hunk (GitLab names lines by both counters). */
-export const DiffRange = Schema.Struct({ first: DiffPlace, last: DiffPlace })
+const DiffRange = Schema.Struct({ first: DiffPlace, last: DiffPlace })
 
 /** Position of a finding. Lines are 1-based in the file at `side`; `start` is absent for a single line. */
 export const Anchor = Schema.Struct({

@@ -5,7 +5,7 @@ import { Predicate } from "effect"
  * `text`: a name, an id, or what a host, a model or a person wrote. `number`: a count, or a time in milliseconds since the epoch. `texts`:
  * a list. `reason`, `reasons`: nested. With `?` the parameter may be absent.
  */
-export type ParamKind = "text" | "number" | "texts" | "reason" | "reasons"
+type ParamKind = "text" | "number" | "texts" | "reason" | "reasons"
 export type Params = Readonly<Record<string, ParamKind | `${ParamKind}?`>>
 
 const isList = (value: unknown, isItem: (item: unknown) => boolean): boolean =>

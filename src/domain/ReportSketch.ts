@@ -14,7 +14,7 @@ export const ReportSketch = Schema.Struct({
 export type ReportSketch = typeof ReportSketch.Type
 
 /** Number of the response of the model in its pass. */
-export interface InRound {
+interface InRound {
   readonly round: number
 }
 export type RefusedReport = ReportSketch & InRound

@@ -75,7 +75,7 @@ export interface EndedRun {
   readonly mayHaveCalled: boolean
 }
 
-export interface RunStatistics {
+interface RunStatistics {
   readonly counts: RunCounts
   /** Parts by model, as `provider/model`. */
   readonly byModel: ReadonlyMap<string, RunCounts>

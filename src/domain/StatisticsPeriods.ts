@@ -7,7 +7,7 @@ export const dayMillis = 86_400_000
 export const startOfHour = (at: number): number => Math.floor(at / hourMillis) * hourMillis
 export const startOfDay = (at: number): number => Math.floor(at / dayMillis) * dayMillis
 
-export const windowNames = ["all", "today", "week", "month"] as const
+const windowNames = ["all", "today", "week", "month"] as const
 export type WindowName = (typeof windowNames)[number]
 
 /** Returns the start of each calendar window that contains a time. Weeks begin on Monday. */
@@ -24,7 +24,7 @@ export const windowStarts = (now: number): Readonly<Record<WindowName, number>> 
 export type TimelineBucket = "hour" | "day"
 
 /** Bounds of a timeline: buckets without `since`, and the maximum number of buckets. Hours are removed when they are older. */
-export const timelineBounds = {
+const timelineBounds = {
   hour: { millis: hourMillis, byDefault: 48, max: 35 * 24 },
   day: { millis: dayMillis, byDefault: 90, max: 3660 }
 } as const satisfies Record<TimelineBucket, { millis: number; byDefault: number; max: number }>

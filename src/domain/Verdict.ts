@@ -7,7 +7,7 @@ import { severityRank } from "./Kinds.ts"
 import type { Severity } from "./Kinds.ts"
 import type { StatusState } from "./Publication.ts"
 
-export interface VerdictSettings {
+interface VerdictSettings {
   readonly unread: "neutral" | "fail" | "ignore"
   /** Minimum severity that fails the status. */
   readonly status_fail_on?: Severity | undefined

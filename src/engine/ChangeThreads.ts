@@ -25,7 +25,7 @@ export interface ChangeThreadsService {
   readonly end: () => void
 }
 
-export interface ThreadOptions {
+interface ThreadOptions {
   /** JavaScript module that the threads run. */
   readonly entry: URL
   /** Threads that compute at the same time. */

@@ -21,14 +21,14 @@ import { reviewChange } from "./ReviewChange.ts"
 import type { ReviewStep } from "./ReviewChange.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 
-export interface RepositoryReviewInput {
+interface RepositoryReviewInput {
   readonly snapshot: Snapshot
   readonly workspace: Workspace
   readonly range: LocalRange
   readonly progress?: (step: ReviewStep) => Effect.Effect<void>
 }
 
-export interface RepositoryReview {
+interface RepositoryReview {
   /** Start of the diff: the merge base. */
   readonly from: string
   readonly analysis: Analysis

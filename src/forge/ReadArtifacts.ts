@@ -11,7 +11,7 @@ import type { ZipLimits } from "./hosts/ReadZip.ts"
 import { distinctReasons } from "../domain/Reason.ts"
 import type { Reason } from "../domain/Reason.ts"
 
-export interface ArtifactFiles {
+interface ArtifactFiles {
   /** The newest run first. */
   readonly files: ReadonlyArray<string>
   readonly notices: ReadonlyArray<Reason>

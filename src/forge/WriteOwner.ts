@@ -6,7 +6,7 @@ import { Context, Effect } from "effect"
 import type { ForgeError } from "./ForgeError.ts"
 import type { WritePermits } from "./WritePermits.ts"
 
-export interface WriteChecks {
+interface WriteChecks {
   /**
    * Checks for every write whether the writer still owns it. Runs last, so that a process that was frozen while it waited for its
    * permit detects that another process has written since then.

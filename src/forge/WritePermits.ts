@@ -12,7 +12,7 @@ export interface WritePermit {
   readonly release: Effect.Effect<void>
 }
 
-export interface WritePermitsService {
+interface WritePermitsService {
   /**
    * Waits for the permit. `key` is a hash that names host and account. Fails with `rate_limited` while the host limits the
    * account for longer than a request waits, and with `unavailable` when permits cannot be granted now.

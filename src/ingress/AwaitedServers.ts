@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { limitWarning } from "../observability/LimitedWarnings.ts"
 
 /** Notifications of a part that connects to its server. */
-export interface ServerWait {
+interface ServerWait {
   /** An attempt failed; another one follows. */
   readonly failed: (message: string) => Effect.Effect<void>
   readonly connected: Effect.Effect<void>

@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage } from "node:http"
 
-export interface BodyLimits {
+interface BodyLimits {
   /** Bytes beyond the first 64 KiB of each body, over all bodies that are being read or handled. */
   readonly totalBytes: number
   /** The same limit for one client. */

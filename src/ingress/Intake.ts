@@ -28,7 +28,7 @@ const fullForMillis = 5000
 const failedForMillis = 15_000
 
 /** Result of storing a delivery. */
-export type IntakeResult =
+type IntakeResult =
   /** Nothing was stored or accepted. */
   | { readonly _tag: "Refused" }
   | Extract<Receipt, { readonly _tag: "Duplicate" }>

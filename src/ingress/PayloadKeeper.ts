@@ -14,7 +14,7 @@ const delayMillis = 250
 const maxWaiting = 16
 const kibibyte = 1024
 
-export interface KeptDelivery {
+interface KeptDelivery {
   readonly eventId: string
   readonly receivedAt: number
   readonly path: string

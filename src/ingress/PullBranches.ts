@@ -10,7 +10,7 @@ import { limitWarning } from "../observability/LimitedWarnings.ts"
 import { PullBases } from "../store/PullBases.ts"
 import type { PullBase } from "../store/PullBases.ts"
 
-export interface ResolvedBranches {
+interface ResolvedBranches {
   /** Stored branch by trigger name. Empty if the event names the branch or requires none, or if the store fails. */
   readonly bases: ReadonlyMap<string, string>
   /** The branch that the event names, if later deliveries may require it. */

@@ -32,7 +32,7 @@ const probes: ReadonlySet<Route["_tag"]> = new Set(["Health", "Ready", "Metrics"
 /** Minimum interval between renderings of all metrics, which take milliseconds. */
 const metricsMillis = 250
 
-export interface RequestParts {
+interface RequestParts {
   readonly config: ConfigStore["Service"]
   readonly prefix: string
   readonly bodies: BodyReader

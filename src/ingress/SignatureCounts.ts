@@ -17,7 +17,7 @@ const hourMillis = Duration.toMillis("1 hour")
 const maxHours = 24
 
 /** Returns the class of an address or of the prefix of an IPv6 network. */
-export const classifyAddress = (address: string): AddressClass => {
+const classifyAddress = (address: string): AddressClass => {
   if (/^(?:127\.|::1(?:$|\/))/.test(address)) return "loopback"
   return /^(?:10\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.|f[cd][0-9a-f]{2}:|fe80:)/i.test(address)
     ? "private"

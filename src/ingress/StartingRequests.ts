@@ -9,7 +9,7 @@ import * as Responses from "./Responses.ts"
 import { listMethods, parseRoute } from "./Routes.ts"
 import type { Route } from "./Routes.ts"
 
-export interface StartingParts {
+interface StartingParts {
   readonly prefix: string
   readonly servesMetrics: boolean
   /** Returns the servers that are awaited now. */

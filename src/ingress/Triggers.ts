@@ -38,7 +38,7 @@ import type { WaitingReports } from "./WaitingReports.ts"
 import type { Wake } from "./Wake.ts"
 import { verbatimReason } from "../domain/Reason.ts"
 
-export interface TriggerParts {
+interface TriggerParts {
   readonly config: ConfigStore["Service"]
   readonly wake: Wake["Service"]
   readonly intake: Intake

@@ -4,7 +4,7 @@ import type { TriggerProfile } from "../config/Snapshot.ts"
 import type { DeliveryBody } from "../forge/DeliveryBody.ts"
 import type { ForgeWebhook } from "../forge/Forge.ts"
 
-export interface VerifiedDelivery {
+interface VerifiedDelivery {
   /** Triggers that the delivery may belong to: those whose secret signed it, and those without a secret. */
   readonly verified: ReadonlyArray<TriggerProfile>
   /** Undefined if no trigger verified the delivery, or the form has no payload. */

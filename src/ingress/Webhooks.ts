@@ -41,7 +41,7 @@ import { listSecrets, verifyDelivery } from "./VerifyDelivery.ts"
 import type { Wake } from "./Wake.ts"
 import { truncateTexts, verbatimReason } from "../domain/Reason.ts"
 
-export interface WebhookParts {
+interface WebhookParts {
   readonly config: ConfigStore["Service"]
   readonly ownAccounts: OwnAccounts["Service"]
   readonly wake: Wake["Service"]
@@ -59,7 +59,7 @@ export interface WebhookParts {
 }
 
 /** A stored delivery, decided about again. */
-export interface ReplayedWebhook extends Verified {
+interface ReplayedWebhook extends Verified {
   readonly replayOf: string
   readonly payload: Uint8Array
   /** Names of the triggers that verified it. */

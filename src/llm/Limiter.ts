@@ -57,7 +57,7 @@ export class Limiter extends Context.Service<
 }
 
 /** Source of permits: this process, or the actors of the providers. The limiter chooses the ids. */
-export interface PermitSource {
+interface PermitSource {
   readonly acquire: (provider: string, id: string, request: PermitRequest) => Effect.Effect<Permit>
   /** Ends a permit, also one that is still waited for. Repeated while it fails. */
   readonly release: (

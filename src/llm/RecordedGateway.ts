@@ -12,7 +12,7 @@ import { GatewayError } from "./Gateway.ts"
 import type { Gateway, GatewayRequest } from "./Gateway.ts"
 
 /** Difference of a request from the recorded one: the first line that differs. */
-export interface ChangedQuestion {
+interface ChangedQuestion {
   readonly part: "system prompt" | "tools" | "prompt" | "conversation"
   readonly before: string
   readonly after: string

@@ -56,7 +56,7 @@ export interface WireUsage extends PartialUsage {
   readonly reasoningTokens?: number
 }
 
-export interface WireError {
+interface WireError {
   readonly status: number
   readonly message: string
 }

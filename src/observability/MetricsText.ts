@@ -25,7 +25,7 @@ const clusterMetrics: Readonly<Record<string, { readonly name: string; readonly 
 const helpByName = new Map(Object.values(clusterMetrics).map(({ help, name }) => [name, help]))
 
 /** Adds the help that the text lacks, and removes families that have none. */
-export const completeHelp = (text: string): string => {
+const completeHelp = (text: string): string => {
   const lines: Array<string> = []
   let helped: string | undefined
   let isShown = true

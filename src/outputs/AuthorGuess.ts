@@ -6,7 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 
-export interface UnknownAuthor {
+interface UnknownAuthor {
   readonly workspace: Workspace
   /** Repository and commit, for logs. */
   readonly commit: string

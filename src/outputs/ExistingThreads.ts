@@ -93,7 +93,7 @@ export const listExistingThreads = Effect.fnUntraced(function* (
 })
 
 /** The publication that needs the comments, or the review before it is planned. */
-export type ThreadReader = Pick<Publication, "runId" | "targetKey" | "channel"> &
+type ThreadReader = Pick<Publication, "runId" | "targetKey" | "channel"> &
   Partial<Pick<Publication, "attempts" | "operation" | "status">> & {
     /** True if the host has no comments (`HasNoOthers`): nothing is requested, for this row and the next ones of the review. */
     readonly hasNoOthers?: boolean

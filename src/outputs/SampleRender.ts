@@ -22,7 +22,7 @@ import type { TemplateFailure } from "./text/Template.ts"
 import { tidy } from "./text/Tidy.ts"
 import { frameView, problemView, sinceSlot, summaryView } from "./text/View.ts"
 
-export type TemplatePart = "problem" | "summary"
+type TemplatePart = "problem" | "summary"
 
 const finding = (line: number, severity: Severity, title: string, message: string, suggestion?: string): Finding => ({
   fingerprint: String(line).padStart(32, "0"),

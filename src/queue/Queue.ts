@@ -73,7 +73,7 @@ export interface Cancelled {
 
 export const nothingCancelled: Cancelled = { ended: [], stopping: [] }
 
-export interface QueueStats {
+interface QueueStats {
   readonly byStatus: Readonly<Record<EntryStatus, number>>
   /** Admission time of the oldest waiting entry. */
   readonly oldestWaiting: number | undefined

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 
-export interface AuthorQuestion {
+interface AuthorQuestion {
   readonly name: string | undefined
   readonly email: string | undefined
   readonly candidates: ReadonlyArray<{ readonly account: string; readonly known: ReadonlyArray<string> }>

@@ -7,7 +7,7 @@ import { inReadingOrder } from "./RelatedFiles.ts"
 import { hunkTokens } from "./RenderDiff.ts"
 import { countTokens } from "./Tokens.ts"
 
-export interface BatchFile {
+interface BatchFile {
   /** The file with the hunks of this batch only. */
   readonly file: FileDiff
   /** Position of this part where a file is spread over several batches or parts. */

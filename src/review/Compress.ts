@@ -9,7 +9,7 @@ import { toBytes, countLines } from "./HunkText.ts"
 import { hunkTokens, minLineTokens, numberTokens } from "./RenderDiff.ts"
 import { riskTier } from "./Risk.ts"
 
-export interface Compressed {
+interface Compressed {
   /** Files with the hunks that are kept. */
   readonly kept: ReadonlyArray<FileDiff>
   /** Files with the hunks that are cut, the riskiest first. */

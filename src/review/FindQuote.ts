@@ -5,7 +5,7 @@
 import { isBlank, isSqueezed, squeeze } from "./CodeText.ts"
 import type { FileDiff, NumberedLine } from "./FileDiff.ts"
 
-export type QuoteSide = "new" | "old"
+type QuoteSide = "new" | "old"
 
 /** A line with its position in the counters of both sides, including the side that does not contain it. */
 export interface MatchedLine extends NumberedLine {

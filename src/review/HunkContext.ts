@@ -2,7 +2,7 @@
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 
 /** Lines of the head, both included, that should be seen around a hunk. */
-export interface ContextReach {
+interface ContextReach {
   readonly from: number
   readonly to: number
 }

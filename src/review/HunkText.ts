@@ -5,7 +5,7 @@
 import type { Hunk } from "./FileDiff.ts"
 
 /** Lines with their line breaks, in consecutive pieces. */
-export type HunkBytes = ReadonlyArray<Uint8Array>
+type HunkBytes = ReadonlyArray<Uint8Array>
 
 /** Maximum number of characters of a line that are read. The review reports lines above it as unread. */
 export const readLength = 65_536

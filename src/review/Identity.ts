@@ -43,7 +43,7 @@ export const canonicalCategory = (category: string): string => {
 }
 
 /** A definition around a line, as the parser reports it. */
-export interface EnclosingSymbol {
+interface EnclosingSymbol {
   readonly name: string
   /** Text from its first word to its body. */
   readonly header: string

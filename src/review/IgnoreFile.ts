@@ -14,7 +14,7 @@ const maxCharacters = 32_768
 /** The file is not the operator's. */
 const maxWildcards = 8
 
-export interface IgnoreRules {
+interface IgnoreRules {
   /** The rule that ignores a path, with its line: `line 2: docs/`. Undefined: the path is not ignored. */
   readonly ignoredBy: (path: string) => string | undefined
   /** Lines that are not used. */

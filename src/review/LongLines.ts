@@ -12,7 +12,7 @@ const margin = 200
 /** Maximum number of windows of a removed line; an added one has no limit. */
 const maxRemoved = 4
 
-export interface ShownLines {
+interface ShownLines {
   readonly files: ReadonlyArray<FileDiff>
   /** Paths of files with added text beyond the limit of a line. */
   readonly unread: ReadonlySet<string>

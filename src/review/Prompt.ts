@@ -8,7 +8,7 @@ import { showName } from "../domain/Text.ts"
 import type { FileBatch } from "./Batches.ts"
 import { renderFile } from "./RenderDiff.ts"
 
-export interface SystemPromptInput {
+interface SystemPromptInput {
   /** Replaces the built-in base. */
   readonly base: string
   readonly extra: string | undefined
@@ -62,7 +62,7 @@ const language = (tag: string): string => `# Language
 
 Write titles, messages and the summary in the language with the tag or name "${tag}". Code, quotes and identifiers stay as they are.`
 
-export interface CommonPromptInput {
+interface CommonPromptInput {
   readonly title: string | undefined
   readonly description: string | undefined
   /** Messages of its commits that say more, and titles of the issues that it closes; empty without any. */
@@ -81,7 +81,7 @@ export interface CommonPromptInput {
   readonly fence: string
 }
 
-export interface PassPromptInput {
+interface PassPromptInput {
   readonly batch: FileBatch
   /** 1-based position of the pass, and the number of passes. */
   readonly pass: { readonly index: number; readonly of: number }

@@ -37,7 +37,7 @@ export const questionTool = {
   }
 } as const
 
-export interface QuestionMaterial {
+interface QuestionMaterial {
   readonly question: string
   readonly title: string
   readonly analysis: Pick<Analysis, "findings" | "summary">

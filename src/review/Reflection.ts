@@ -18,7 +18,7 @@ import { injectionIn } from "./Injection.ts"
  * | light    | up to 10 dismissals in folders that the change touches     |                                       |
  * | thorough | up to 40, resolved ones and those of other folders as well | also of findings like a dismissed one |
  */
-export type ReflectionMode = "off" | "light" | "thorough"
+type ReflectionMode = "off" | "light" | "thorough"
 
 export const reflectionMode = ({ enabled, mode }: ReviewConfig["reflection"]): ReflectionMode =>
   enabled ? (mode ?? "light") : "off"

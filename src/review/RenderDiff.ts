@@ -24,7 +24,7 @@ export const numberTokens = 5
 export const minLineTokens = numberTokens + 1
 
 /** Counts the tokens of a rendered line: its code up to the limit, and its numbers. The tokens of windows are estimated. */
-export const lineTokens = (line: string): number => {
+const lineTokens = (line: string): number => {
   if (line.length <= maxLineLength) return countTokens(line) + numberTokens
   const windows = line[0] === " " ? 0 : Math.ceil((line.length - maxLineLength) / tokenLength)
   return countTokens(line.slice(0, maxLineLength)) + 28 + windows

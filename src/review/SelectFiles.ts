@@ -21,7 +21,7 @@ export interface TriggerFilters {
 /** A path that a change touches, before anything of the file is read. */
 export type ListedPath = Pick<FileHeader, "path" | "status" | "oldMode" | "newMode">
 
-export interface ChosenPaths<A> {
+interface ChosenPaths<A> {
   /** Paths to compare. */
   readonly paths: ReadonlyArray<A>
   /** Renames with further changes are not detected, because the search would take too long. */
@@ -66,7 +66,7 @@ const renameBytes = 20_000_000_000
 /** The change may have text there that would have been read. */
 const isLimit = (reason: SkipReason): boolean => reason === "max_files" || reason === "too_large"
 
-export interface SelectionOptions {
+interface SelectionOptions {
   readonly review: Pick<ReviewConfig, "include" | "exclude" | "max_files" | "max_file_bytes">
   readonly filters: TriggerFilters
   /** The rule of the repository's ignore file that hides a path. */

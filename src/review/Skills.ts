@@ -79,7 +79,7 @@ const maxAlternatives = 64
 /** Characters of the patterns of all skills: a path is matched in time that grows with them. */
 const maxCharacters = 16_384
 
-export interface ActiveSkills {
+interface ActiveSkills {
   readonly active: ReadonlyArray<Skill>
   /** Skills that have more patterns than the limit of the matcher. */
   readonly refused: ReadonlyArray<Skill>

@@ -18,7 +18,7 @@ export interface TriageIssue {
 }
 
 /** The part of `workspaces.*.triage` that decides. */
-export interface TriageRules {
+interface TriageRules {
   readonly actions: ReadonlyArray<string>
   readonly categories_close: ReadonlyArray<string>
   readonly custom_prompt?: string | undefined
@@ -40,7 +40,7 @@ const TriageResponse = Schema.Struct({
   reason: text(4000),
   confidence: Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 })
-export type TriageAnswer = typeof TriageResponse.Type
+type TriageAnswer = typeof TriageResponse.Type
 const decode = Schema.decodeUnknownOption(TriageResponse, { onExcessProperty: "error" })
 
 export const triageTool = (rules: TriageRules) => ({

@@ -95,7 +95,7 @@ export interface FindingCode {
   readonly files: string
 }
 
-export interface VerifyInput {
+interface VerifyInput {
   /** Numbered from 1. */
   readonly findings: ReadonlyArray<Finding>
   readonly code: FindingCode

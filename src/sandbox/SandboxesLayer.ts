@@ -67,7 +67,7 @@ const openSlot = (root: string, kind: SandboxKind) =>
 const isKind = (drivers: Drivers, name: string): name is SandboxKind => Object.hasOwn(drivers, name)
 
 /** Removes sandboxes of processes that no longer run; returns their number. One that cannot be removed is logged and kept. */
-export const sweepSandboxes = Effect.fnUntraced(function* (root: string, drivers: Drivers) {
+const sweepSandboxes = Effect.fnUntraced(function* (root: string, drivers: Drivers) {
   const list = (folder: string) => Effect.promise(() => readdir(folder).catch(() => []))
   let removed = 0
   for (const kind of yield* list(root)) {

@@ -25,7 +25,7 @@ export const AdminAction = record({
 export type AdminAction = RecordValues<typeof AdminAction>
 
 /** Values that an action must have; undefined ones select nothing. */
-export interface ActionFilter extends IdRange {
+interface ActionFilter extends IdRange {
   readonly actor?: string | undefined
   readonly action?: string | undefined
   readonly outcome?: string | undefined

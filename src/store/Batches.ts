@@ -71,7 +71,7 @@ export interface Placed {
   readonly first: boolean
 }
 
-export interface BatchUpdate {
+interface BatchUpdate {
   readonly status: BatchStatus
   readonly reason?: Reason | undefined
   readonly runId?: string | undefined

@@ -107,7 +107,7 @@ export interface ChatChange {
 }
 
 /** Counts requests since a time. Undefined fields select nothing. */
-export interface ChatCount {
+interface ChatCount {
   readonly connection: string
   readonly since: number
   readonly command?: ChatRequest["command"]
@@ -130,7 +130,7 @@ export const ChatAction = record({
   usedBy: Field.optional(Field.text)
 })
 export type ChatAction = RecordValues<typeof ChatAction>
-export type NewChatAction = Omit<ChatAction, "usedBy">
+type NewChatAction = Omit<ChatAction, "usedBy">
 
 export class ChatRequests extends Context.Service<
   ChatRequests,

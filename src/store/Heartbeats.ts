@@ -4,7 +4,7 @@ import type { StoreError } from "../database/StoreError.ts"
 import { SqlClient } from "effect/sql"
 import { unavailable } from "../database/sql/StoreFailure.ts"
 
-export interface Heartbeat {
+interface Heartbeat {
   /** Process (NodeIdentity.owner). */
   readonly owner: string
   readonly seenAt: number

@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { deleteInSteps } from "../database/sql/DeleteInSteps.ts"
 import { corrupt, unavailable } from "../database/sql/StoreFailure.ts"
 
-export interface LessonBounds {
+interface LessonBounds {
   readonly maxEntries: number
   /** Maximum bytes of the texts of one repository's lessons. */
   readonly maxBytes: number

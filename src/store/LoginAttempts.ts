@@ -9,7 +9,7 @@ import { newId } from "../domain/Ids.ts"
 import { lockNames } from "../database/RowLocks.ts"
 import { unavailable } from "../database/sql/StoreFailure.ts"
 
-export interface AttemptLimits {
+interface AttemptLimits {
   /** Number of failures of one client within the window after which it is locked. */
   readonly perClient: number
   readonly windowMillis: number
@@ -18,7 +18,7 @@ export interface AttemptLimits {
 }
 
 /** Client and user of an attempt. */
-export interface AttemptSubjects {
+interface AttemptSubjects {
   readonly client: string
   readonly user: string
 }

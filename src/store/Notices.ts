@@ -37,7 +37,7 @@ const EndedDeliveries = record({
 })
 export type EndedDeliveries = RecordValues<typeof EndedDeliveries>
 
-export interface NoticeFilter extends IdRange {
+interface NoticeFilter extends IdRange {
   readonly kind?: NoticeKind | undefined
   readonly status?: NoticeStatus | undefined
   readonly channel?: string | undefined

@@ -10,7 +10,7 @@ import { deleteInSteps } from "../database/sql/DeleteInSteps.ts"
 import { unavailable } from "../database/sql/StoreFailure.ts"
 import { foldRepo } from "../domain/Change.ts"
 
-export interface PullOfTriggers {
+interface PullOfTriggers {
   /** Names of the triggers whose credential verified the delivery. Each trigger has branches of its own. */
   readonly triggers: ReadonlyArray<string>
   /** Full name of the repository, compared case-insensitively. */

@@ -139,7 +139,7 @@ export interface Pushers {
 }
 
 /** An account that deleted or edited comments of the service on a pull request, and when it did so last, in milliseconds since the epoch. */
-export interface Touch {
+interface Touch {
   readonly sender: string
   readonly action: string
   readonly lastAt: number

@@ -52,7 +52,7 @@ export interface BucketTotals extends Totals {
 export const maxSubjects = 1000
 
 /** Selects the subjects of a result: `since` is extended to the start of its day; undefined for all time. */
-export interface SubjectFilter {
+interface SubjectFilter {
   readonly since?: number | undefined
   /** Maximum number of subjects, up to `maxSubjects`. */
   readonly limit: number

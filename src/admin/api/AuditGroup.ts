@@ -17,7 +17,7 @@ export const adminAction = shown(AdminAction, {
   reason: "Reason, as entered",
   outcome: "`done`, the code of the refusal, `failed`, or `unknown` if the process died in it"
 })
-export const AdminActionRecord = Schema.Struct(adminAction.fields).annotate({
+const AdminActionRecord = Schema.Struct(adminAction.fields).annotate({
   identifier: "AdminAction",
   description: "A request of an administrator that changes something"
 })

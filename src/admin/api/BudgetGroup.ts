@@ -10,7 +10,7 @@ export const maxBudgets = 500
 
 const usd = (description: string) => Schema.Finite.annotate({ description: `${description}, in US dollars` })
 
-export const BudgetRecord = Schema.Struct({
+const BudgetRecord = Schema.Struct({
   scope: Schema.Literals(["repository", "author"]).annotate({ description: "Whose budget it is" }),
   name: text("Repository or author, after its trigger"),
   window: Schema.Literal("day").annotate({ description: "A UTC day" }),
@@ -19,7 +19,7 @@ export const BudgetRecord = Schema.Struct({
   reserved_usd: usd("Estimates of calls in flight"),
   resets_at: time("End of the window")
 }).annotate({ identifier: "Budget", description: "Spend of a repository or an author today, against its cap" })
-export type BudgetRecord = typeof BudgetRecord.Type
+type BudgetRecord = typeof BudgetRecord.Type
 
 export class BudgetGroup extends HttpApiGroup.make("budgets")
   .add(

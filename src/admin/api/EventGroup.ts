@@ -48,7 +48,7 @@ export const Story = Schema.Struct({ repo: Schema.String, number: Schema.Int, ..
   description: "What happened to a pull request or issue, oldest first"
 })
 
-export const EventStory = Schema.Struct(storyParts).annotate({
+const EventStory = Schema.Struct(storyParts).annotate({
   identifier: "EventStory",
   description: "What followed a delivery, oldest first"
 })

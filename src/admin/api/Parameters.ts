@@ -2,7 +2,7 @@
 import { Schema, SchemaTransformation } from "effect"
 
 /** Maximum number of items of a page. */
-export const maxPage = 200
+const maxPage = 200
 const defaultPage = 50
 
 const expectedPage = `expected 1 to ${maxPage}`

@@ -10,12 +10,12 @@ import { inEnglish } from "../../text/en.ts"
 
 const blank = "about:blank"
 
-export const RequestIssue = Schema.Struct({
+const RequestIssue = Schema.Struct({
   path: Schema.String.annotate({ description: "Name of the parameter, or path of the field, such as `reason`" }),
   message: Schema.String.annotate({ description: "Expected value, in English" }),
   reason: Reason
 })
-export type RequestIssue = typeof RequestIssue.Type
+type RequestIssue = typeof RequestIssue.Type
 
 /** Fields of every problem in addition to those of RFC 9457. */
 const common = { reason: Reason }

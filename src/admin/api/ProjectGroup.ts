@@ -18,7 +18,7 @@ export const project = shown(Project, {
   deletedAt: "Time of its deletion; it is removed with its statistics after the grace period",
   deletedBy: "User who deleted it; absent if its workspace or trigger is not configured any more"
 })
-export const ProjectRecord = Schema.Struct(project.fields).annotate({
+const ProjectRecord = Schema.Struct(project.fields).annotate({
   identifier: "ProjectRecord",
   description: "A repository in a workspace"
 })

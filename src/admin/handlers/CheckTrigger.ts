@@ -12,7 +12,7 @@ import type { TriggerCheck } from "../api/TriggerGroup.ts"
 import type { TriggerSetup } from "./TriggerHealth.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
-export type CheckResult = typeof TriggerCheck.Type
+type CheckResult = typeof TriggerCheck.Type
 
 const result = (check: CheckResult["check"], level: AccessReport["level"], reason: Reason): CheckResult => ({
   check,
@@ -22,14 +22,7 @@ const result = (check: CheckResult["check"], level: AccessReport["level"], reaso
 })
 
 /** Returns what the configuration lacks. Pure. */
-export const checkSetup = ({
-  enabled,
-  kind,
-  name,
-  secret,
-  token,
-  workspaces
-}: TriggerSetup): ReadonlyArray<CheckResult> => {
+const checkSetup = ({ enabled, kind, name, secret, token, workspaces }: TriggerSetup): ReadonlyArray<CheckResult> => {
   const problems = [
     ...(enabled ? [] : [result("setup", "error", { _tag: "TriggerDisabled", trigger: name })]),
     ...(secret === "missing"

@@ -8,7 +8,7 @@ import { maxBulk } from "../api/QueueGroup.ts"
 import type { Bulk } from "../api/QueueGroup.ts"
 import { CurrentUser } from "../api/Rules.ts"
 
-export type BulkRequest = typeof Bulk.Type
+type BulkRequest = typeof Bulk.Type
 
 interface Selected {
   readonly id: string

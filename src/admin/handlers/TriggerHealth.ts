@@ -3,7 +3,7 @@ import type { Snapshot, TriggerProfile, Workspace } from "../../config/Snapshot.
 import { isForgeKind } from "../../domain/Kinds.ts"
 import type { TriggerKind } from "../../domain/Kinds.ts"
 
-export type CredentialState = "set" | "missing" | "not_used"
+type CredentialState = "set" | "missing" | "not_used"
 
 export interface TriggerSetup {
   readonly name: string

@@ -116,7 +116,7 @@ const timeline = (
 }
 
 /** Records of other stores about a run. */
-export interface RunParts {
+interface RunParts {
   readonly publications: ReadonlyArray<DatedPublication>
   readonly outcomes: ReadonlyArray<DatedOutcome>
   readonly deliveries: ReadonlyArray<StoredEvent>

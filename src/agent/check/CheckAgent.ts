@@ -22,14 +22,14 @@ import { scriptedProblem, startScriptedModel } from "./ScriptedModel.ts"
 import type { ScriptedModel } from "./ScriptedModel.ts"
 import { findAgent } from "./UsedAgents.ts"
 
-export interface AgentCheck {
+interface AgentCheck {
   readonly point: string
   readonly isOk: boolean
   /** The observation, or the next step. */
   readonly detail: string
 }
 
-export interface CheckOptions {
+interface CheckOptions {
   readonly mode: CliMode
   /** Builds the configuration over a model server, with this key. */
   readonly configure: (

@@ -28,7 +28,7 @@ export interface Seen {
   readonly reached: ReadonlyArray<string>
 }
 
-export interface ProbeOptions {
+interface ProbeOptions {
   readonly config: SandboxConfig
   readonly limits: SandboxLimits
   readonly repository: string

@@ -66,7 +66,7 @@ export interface CliNews {
 }
 
 /** Support of optional parts of `agent`. A reason is a clause for a warning. */
-export interface CliSupport {
+interface CliSupport {
   /** The reason why `auto_approve: false` changes nothing. */
   readonly approval?: Reason
   readonly compaction?: { readonly auto?: Reason; readonly threshold?: Reason; readonly prune?: Reason }

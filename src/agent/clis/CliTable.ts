@@ -11,7 +11,7 @@ import { opencode } from "./Opencode.ts"
 import { pi } from "./Pi.ts"
 import { zoo } from "./Zoo.ts"
 
-export const agentClis = {
+const agentClis = {
   kilo,
   opencode,
   zoo,

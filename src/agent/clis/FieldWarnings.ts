@@ -124,7 +124,7 @@ const unsearchable = (
 }
 
 /** Returns the fields without effect in this mode. */
-export const unsupportedFields = (
+const unsupportedFields = (
   mode: CliMode,
   agent: AgentConfig,
   snapshot: Pick<Snapshot, "credential">

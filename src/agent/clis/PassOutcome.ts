@@ -15,7 +15,7 @@ export type PassEnding =
   | { readonly _tag: "Exited"; readonly exit: SandboxExit }
   | { readonly _tag: "Ended"; readonly error: AgentError | undefined }
 
-export interface PassFacts {
+interface PassFacts {
   readonly mode: string
   readonly problems: ReadonlyArray<ReportedProblem>
   readonly dropped: number

@@ -28,7 +28,7 @@ export interface PassSession {
   readonly recordSearch: (search: SearchRecord) => Effect.Effect<void>
 }
 
-export interface PassPlace {
+interface PassPlace {
   readonly passes: AgentPasses["Service"]
   readonly runId: string
   readonly pass: string

@@ -17,7 +17,7 @@ export interface PassSight {
 }
 
 /** Times since when something holds. */
-export interface PassClock {
+interface PassClock {
   readonly started: number
   readonly endedSince: number | undefined
   readonly stoppedSince: number | undefined
@@ -32,7 +32,7 @@ export const newClock = (now: number): PassClock => ({
 })
 
 /** The decision: `clock` for the next time, and the end if there is one. */
-export interface PassVerdict {
+interface PassVerdict {
   readonly clock: PassClock
   readonly end?: { readonly error: AgentError | undefined } | undefined
 }

@@ -23,7 +23,7 @@ const decodeManifest = Schema.decodeUnknownOption(Manifest)
 
 export const platform = `${process.platform}-${process.arch}`
 
-export const packagesFolder = (folder: string, mode: CliMode): string => join(folder, mode, "node_modules")
+const packagesFolder = (folder: string, mode: CliMode): string => join(folder, mode, "node_modules")
 
 /** Package whose version counts; that of an own build of a mode without a package is in a folder of its name. */
 const packageOf = (mode: CliMode): string => findCli(mode).package ?? mode

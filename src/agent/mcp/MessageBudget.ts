@@ -11,7 +11,7 @@ const mebibyte = 1024 * 1024
 /** Limits of all requests of a pass together. */
 const perPass = { requests: 5000, bytes: 64 * mebibyte, values: 500_000 }
 
-export interface BudgetRefusal {
+interface BudgetRefusal {
   readonly status: 413 | 429
   readonly message: string
 }

@@ -14,7 +14,7 @@ import type { ToolServerRequest } from "./ToolServer.ts"
 const maxReportCalls = 2_000
 const callTimeout = Duration.minutes(2)
 
-export interface ToolReply {
+interface ToolReply {
   readonly text: string
   readonly isError: boolean
 }

@@ -12,7 +12,7 @@ import { decodeToolCall, toolNames } from "../tools/Tools.ts"
 const maxRepeatedCalls = 200
 
 /** Result of one response. */
-export interface AgentStep {
+interface AgentStep {
   /** Messages with which the conversation continues. */
   readonly messages: ReadonlyArray<Message>
   readonly ending: Chosen | undefined
@@ -31,7 +31,7 @@ interface HandledCall {
 }
 
 /** Objects that the calls of a conversation act on. */
-export interface TurnContext {
+interface TurnContext {
   readonly reports: Reports
   readonly reader: RepositoryReader
   readonly maySkip: boolean

@@ -18,7 +18,7 @@ import type { SearchStatus } from "./WebSearch.ts"
 const defaultTimeoutSeconds = 30
 const maxCallSeconds = 600
 
-export interface PassSearchRequest {
+interface PassSearchRequest {
   /** Providers in their order, at least one. */
   readonly chain: ReadonlyArray<SearchLink>
   readonly searxng: SearxngConfig

@@ -33,7 +33,7 @@ export type SearchGap =
   | { readonly _tag: "SearxngUnused" }
   | { readonly _tag: "NoneLeft" }
 
-export interface SearchPlan {
+interface SearchPlan {
   readonly chain: ReadonlyArray<SearchLink>
   readonly gaps: ReadonlyArray<SearchGap>
 }

@@ -13,12 +13,12 @@ export interface SearchCall {
   readonly body: string | undefined
 }
 
-export interface SearchSetup {
+interface SearchSetup {
   readonly key: string | undefined
   readonly searxng: SearxngConfig
 }
 
-export interface SearchProvider {
+interface SearchProvider {
   /** The setting that a call requires. */
   readonly needs: "credential" | "endpoint" | "nothing"
   readonly call: (query: string, setup: SearchSetup) => SearchCall
@@ -80,7 +80,7 @@ const keyed = (
 const withoutBangs = (query: string): string => query.replaceAll(/(^|\s)!+/g, "$1")
 
 /** The rows, in the order of preference where `web_search.providers` is empty. */
-export const searchProviders = {
+const searchProviders = {
   searxng: {
     needs: "endpoint",
     call: (query, { key, searxng: { categories, endpoint = "", engines, language, safesearch } }) =>

@@ -1,6 +1,6 @@
 /** Checks the text of a query, which leaves this machine and which an agent wrote that may follow instructions of the change. Pure. */
 
-export const maxQueryLength = 400
+const maxQueryLength = 400
 
 /** Controls, invisible and direction characters, halves of surrogate pairs, private use: no query needs them, and data hides in them. */
 const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{DI}\p{Zl}\p{Zp}]/u

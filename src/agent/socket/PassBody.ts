@@ -7,7 +7,7 @@ export type PassBody =
   /** The client disconnected. */
   | { readonly _tag: "Aborted" }
 
-export interface PassBodyLimits {
+interface PassBodyLimits {
   readonly bodyBytes: number
   readonly totalBytes: number
 }

@@ -28,7 +28,7 @@ export interface PassExchange {
 /** Reason for which a request is refused before it is handled. */
 export type PassRefusal = "unauthorized" | "too_large" | "busy" | "unsupported_encoding" | "failed"
 
-export interface PassServerOptions {
+interface PassServerOptions {
   /** Folder of the servers of all passes. */
   readonly root: string
   /** File name of the socket. */

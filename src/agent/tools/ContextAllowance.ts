@@ -26,7 +26,7 @@ const getUsage = (checkout: Checkout): Used => {
 }
 
 /** Path in a further repository, which is identified by its alias. */
-export interface MountedPath {
+interface MountedPath {
   readonly mount: MountedContext
   readonly inside: string
 }

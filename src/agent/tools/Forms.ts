@@ -58,7 +58,7 @@ const maxForm = 60
 const maxLine = 10_000_000
 const isLine = (line: number): boolean => Number.isInteger(line) && line >= 1 && line <= maxLine
 
-export interface LineRange {
+interface LineRange {
   readonly first: number
   readonly last: number
 }

@@ -59,7 +59,7 @@ export type ReadReport =
   | { readonly ok: true; readonly problem: ReportedProblem }
   | { readonly ok: false; readonly error: string; readonly sketch: ReportSketch }
 
-export interface SentReports {
+interface SentReports {
   readonly isList: boolean
   readonly reports: ReadonlyArray<ReadReport>
 }

@@ -28,7 +28,7 @@ export interface ToolSession {
 }
 
 /** Returns the text of the reply. */
-export type ToolRun = (session: ToolSession) => Effect.Effect<string>
+type ToolRun = (session: ToolSession) => Effect.Effect<string>
 
 export type Decoded =
   | { readonly ok: true; readonly run: ToolRun }

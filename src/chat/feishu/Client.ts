@@ -11,7 +11,7 @@ const hourMillis = 60 * 60 * 1000
 /** Cards can be edited for 14 days. */
 const editableMillis = 13 * 24 * hourMillis
 
-export const toCard = ({ buttons, text }: Pick<ChatText, "buttons" | "text">) => ({
+const toCard = ({ buttons, text }: Pick<ChatText, "buttons" | "text">) => ({
   schema: "2.0",
   config: { update_multi: true },
   body: {

@@ -25,7 +25,7 @@ export interface MatchRules {
   readonly guesses: boolean
 }
 
-export type MemberMatch =
+type MemberMatch =
   | { readonly _tag: "One"; readonly member: ChatMember }
   | { readonly _tag: "Several"; readonly count: number }
   | { readonly _tag: "None" }

@@ -2,7 +2,7 @@
 import type { Name } from "../../domain/Vocabulary.ts"
 
 /** Namespace of identities: a corporation of WeCom, an application or a tenant of Feishu. */
-export interface IdentityScope {
+interface IdentityScope {
   readonly kind: Name<"identityScope">
   readonly id: string
 }
@@ -14,7 +14,7 @@ export interface MemberMention {
 }
 
 /** Account of a person in a version-control system. */
-export interface MemberAccount {
+interface MemberAccount {
   readonly provider: Name<"triggerKind">
   /** Trigger whose host has the account; undefined: every trigger of this kind. */
   readonly sourceTrigger: string | undefined

@@ -5,7 +5,7 @@ import { open, realpath } from "node:fs/promises"
 import { relative, isAbsolute } from "node:path"
 import { maxMemberFileBytes } from "./MemberFile.ts"
 
-export type MemberText =
+type MemberText =
   | { readonly _tag: "Text"; readonly text: string; readonly digest: string }
   /** The content has the digest that was given. */
   | { readonly _tag: "Same" }

@@ -5,7 +5,7 @@
 import { Clock, Effect, Redacted, Semaphore } from "effect"
 import type { ForgeError } from "../../forge/ForgeError.ts"
 
-export interface FreshToken {
+interface FreshToken {
   readonly token: Redacted.Redacted
   readonly lifetimeMillis: number
 }

@@ -26,7 +26,7 @@ export const decodeKey = (key: Redacted.Redacted): Buffer | undefined => {
   return Buffer.from(`${text}=`, "base64")
 }
 
-export interface Decrypted {
+interface Decrypted {
   readonly message: string
   readonly receiver: string
 }

@@ -18,7 +18,7 @@ import type { WecomBot } from "./Messages.ts"
 import { subscribeCommand, WecomRequests } from "./Requests.ts"
 import { makeWecomSocketClient } from "./SocketClient.ts"
 
-export interface WecomSocketBot {
+interface WecomSocketBot {
   /** Address of the platform's long connections. */
   readonly url: string
   readonly botId: string

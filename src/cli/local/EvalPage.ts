@@ -5,7 +5,7 @@ import { formatChange, formatMetric, metricLabel } from "./EvalCompared.ts"
 import type { NamedComparison, NamedFigures } from "./EvalCompared.ts"
 import { expectedText, findingText, percent } from "./EvalReport.ts"
 
-export interface EvalPageInput {
+interface EvalPageInput {
   readonly results: ReadonlyArray<NamedFigures & { readonly score: EvalScore }>
   readonly comparisons: ReadonlyArray<NamedComparison>
 }

@@ -8,7 +8,7 @@ import { readSnapshot } from "../ReadSnapshot.ts"
 import type { StoredRevisions } from "../ReadSnapshot.ts"
 
 /** A provider in the format of `llm.providers`, and one of its models. */
-export interface FoundModel {
+interface FoundModel {
   readonly provider: Readonly<Record<string, unknown>> & { readonly id: string }
   readonly model: string
 }

@@ -13,7 +13,7 @@ import { readShape } from "../fields/Shape.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { verbatimReason } from "../../domain/Reason.ts"
 
-export interface NamedVariable {
+interface NamedVariable {
   readonly path: Path
   readonly name: string
 }
@@ -64,7 +64,7 @@ export const unsetVariables = (
   })
 
 /** Returns whether a text may be repeated in messages as a variable's name, because a token may have been written by mistake. */
-export const looksLikeName = (name: string): boolean =>
+const looksLikeName = (name: string): boolean =>
   !looksLikeToken(name) && (/^[A-Z_][A-Z0-9_]*$/.test(name) || name.length <= 16)
 
 const nameable = (name: string): Reason => (looksLikeName(name) ? verbatimReason(name) : { _tag: "NamedHere" })

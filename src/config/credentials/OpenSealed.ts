@@ -9,7 +9,7 @@ import { named, readNamespace, locateCredential } from "./SealedPlaces.ts"
 import { toReason, isSealed, openSealed as open, sealingKeys } from "./Sealing.ts"
 import type { SealedLocation } from "./Sealing.ts"
 
-export interface SealedField {
+interface SealedField {
   readonly path: Path
   readonly place: SealedLocation
   readonly value: string

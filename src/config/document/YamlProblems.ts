@@ -33,7 +33,7 @@ const reasons: Readonly<Record<string, Reason>> = {
 }
 
 /** Masks a line of a file that may contain secrets: values of credentials and long words without spaces. */
-export const shownLine = (line: string): string => {
+const shownLine = (line: string): string => {
   const masked = line
     .replace(
       /^(\s*(?:-\s+)?["']?[\w.-]*(?:token|secret|password|ticket|key|hash|credential|url)[\w.-]*["']?\s*:\s*)\S.*$/i,

@@ -23,7 +23,7 @@ export type Reference =
   | "connection"
   | "workspace"
 
-export interface FieldRules {
+interface FieldRules {
   /** Applied when the value is used, and not part of the resolved document. */
   readonly runtimeDefault?: unknown
   /** Default instead of the usual one where one of these sibling fields is set. */
@@ -88,11 +88,11 @@ export const FieldMetaKey = "aicr/field"
 
 export const kinds = (...values: ReadonlyArray<string>): When => ({ field: "kind", values })
 
-export interface Defaulted<S extends Schema.Constraint> extends Schema.optionalKey<S> {
+interface Defaulted<S extends Schema.Constraint> extends Schema.optionalKey<S> {
   readonly "~aicr/defaulted": true
 }
 
-export interface Layered<S extends Schema.Constraint> extends Schema.optionalKey<S> {
+interface Layered<S extends Schema.Constraint> extends Schema.optionalKey<S> {
   readonly "~aicr/layered": true
 }
 

@@ -11,7 +11,7 @@ export interface Unconsumed {
   readonly effect: Reason
 }
 
-export const unconsumed: ReadonlyArray<Unconsumed> = [
+const unconsumed: ReadonlyArray<Unconsumed> = [
   {
     path: "im.command_bindings.<id>.report_policy",
     effect: { _tag: "ReportsToRoutes" }

@@ -122,7 +122,7 @@ const agentFields = <const C extends Schema.Constraint>(credentials: C) => ({
 })
 
 /** A literal search credential, in workspace layers only. */
-export const SearchCredential = Schema.Union([
+const SearchCredential = Schema.Union([
   EnvName,
   Schema.Struct({ value: required(Secret, "agent.web_search.credentials.<id>.value") })
 ])

@@ -4,12 +4,12 @@ import type { Resolved } from "../fields/Field.ts"
 import { defaulted, group, optional, required } from "../fields/Field.ts"
 import { EnvName, Flag, int, list, map, matching, named, Text } from "../fields/Scalars.ts"
 
-export const SecretRef = Schema.Struct({
+const SecretRef = Schema.Struct({
   env: required(EnvName, "config_sources.secret_refs[].env"),
   target: required(list(Text, { minItems: 1 }), "config_sources.secret_refs[].target"),
   destinations: optional(map(Schema.Unknown), "config_sources.secret_refs[].destinations")
 })
-export type SecretRef = Resolved<typeof SecretRef>
+type SecretRef = Resolved<typeof SecretRef>
 
 export const ConfigSourcesConfig = Schema.Struct({
   database: group(

@@ -88,7 +88,7 @@ export const MemberDirectory = Schema.Struct({
 export type MemberDirectory = Resolved<typeof MemberDirectory>
 
 const recipients = { when: kinds("recipients") }
-export const ChatTarget = Schema.Struct({
+const ChatTarget = Schema.Struct({
   kind: required(choice("recipients", "appchat"), "outputs.channels[].target.kind"),
   users: optional(list(Text), "outputs.channels[].target.users", recipients),
   parties: optional(list(Text), "outputs.channels[].target.parties", recipients),
@@ -98,7 +98,7 @@ export const ChatTarget = Schema.Struct({
     requiredWhen: kinds("appchat")
   })
 })
-export type ChatTarget = Resolved<typeof ChatTarget>
+type ChatTarget = Resolved<typeof ChatTarget>
 
 export const Channel = Schema.Struct({
   name: required(Text, "outputs.channels[].name"),
@@ -269,7 +269,7 @@ const routeTargets = () => ({
   summary: optional(list(Text), "outputs.routes.rules[].summary", { refers: "channel" })
 })
 
-export const RouteRule = Schema.Struct({
+const RouteRule = Schema.Struct({
   match: group(
     {
       trigger: optional(Text, "outputs.routes.rules[].match.trigger", { refers: "trigger" }),
@@ -286,9 +286,9 @@ export const RouteRule = Schema.Struct({
   ),
   ...routeTargets()
 })
-export type RouteRule = Resolved<typeof RouteRule>
+type RouteRule = Resolved<typeof RouteRule>
 
-export const NotificationRoute = Schema.Struct({
+const NotificationRoute = Schema.Struct({
   kinds: optional(list(choice(...noticeKinds), { minItems: 1, unique: true }), "outputs.notifications.routes[].kinds"),
   channels: required(list(Text, { minItems: 1, unique: true }), "outputs.notifications.routes[].channels", {
     refers: "channel"

@@ -37,11 +37,11 @@ export const Window = withShorthand(
 )
 export type Window = Resolved<typeof Window>
 
-export const ScheduleRule = Schema.Struct({
+const ScheduleRule = Schema.Struct({
   days: required(list(named("weekday"), { minItems: 1, unique: true }), "review.auto_commit.schedule.rules[].days"),
   windows: required(list(Window, { minItems: 1, maxItems: 48 }), "review.auto_commit.schedule.rules[].windows")
 })
-export type ScheduleRule = Resolved<typeof ScheduleRule>
+type ScheduleRule = Resolved<typeof ScheduleRule>
 
 const schedule = <const Of extends "auto_commit" | "pull_request">(of: Of) =>
   group(

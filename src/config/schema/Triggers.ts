@@ -37,7 +37,7 @@ const Template = checked({ _tag: "UrlTemplate", sample: "{{variables}}" }, "uri-
   /^https?:\/\//.test(value)
 )
 
-export const AppCredential = Schema.Struct({
+const AppCredential = Schema.Struct({
   app_id: optional(Identifier, "triggers[].app.app_id"),
   client_id: optional(Text, "triggers[].app.client_id"),
   private_key_env: optional(EnvName, "triggers[].app.private_key_env", {
@@ -50,7 +50,7 @@ export const AppCredential = Schema.Struct({
   private_key: optional(Secret, "triggers[].app.private_key"),
   installation_id: optional(Identifier, "triggers[].app.installation_id")
 })
-export type AppCredential = Resolved<typeof AppCredential>
+type AppCredential = Resolved<typeof AppCredential>
 
 export const ScheduledRepository = Schema.Struct({
   repo: required(Text, "triggers[].repositories[].repo"),

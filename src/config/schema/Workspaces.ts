@@ -160,8 +160,8 @@ const layers = {
   )
 }
 
-export const WorkspaceDefaults = Schema.Struct(layers)
-export type WorkspaceDefaults = Resolved<typeof WorkspaceDefaults>
+const WorkspaceDefaults = Schema.Struct(layers)
+type WorkspaceDefaults = Resolved<typeof WorkspaceDefaults>
 
 export const WorkspaceInstance = Schema.Struct({
   source_repo: optional(

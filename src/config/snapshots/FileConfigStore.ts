@@ -45,7 +45,7 @@ type ReadOptions = Pick<TextOptions, "roles" | "unset">
 /** Problems of a refused revision that are reported. */
 const maxProblems = 20
 
-export interface FileStoreOptions<E> extends ReadOptions {
+interface FileStoreOptions<E> extends ReadOptions {
   /**
    * Reads the newest revisions of the database, newest first, with the namespaces of the file that the database cannot change. Called once,
    * if the file enables the database.

@@ -2,7 +2,7 @@
 
 import type { Reason } from "../../domain/Reason.ts"
 
-export interface FieldIssue {
+interface FieldIssue {
   readonly path: string
   readonly reason: Reason
 }

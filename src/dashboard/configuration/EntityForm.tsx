@@ -27,7 +27,7 @@ import { useAutosave } from "./UseAutosave.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
 /** Where a form starts. */
-export interface FormStart {
+interface FormStart {
   /** Revision that is edited. */
   readonly base: number
   /** Value of that revision; undefined for a new entity. Without the credentials that a draft holds, whose masks differ from it. */
@@ -96,7 +96,7 @@ const makeContext = (
   }
 }
 
-export interface EntityFormProps {
+interface EntityFormProps {
   readonly kind: FormKind
   /** Empty: a new entity. */
   readonly name: string

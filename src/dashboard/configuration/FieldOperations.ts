@@ -68,7 +68,7 @@ const maskPaths = (value: unknown, path: FieldPath): ReadonlyArray<FieldPath> =>
   return Object.entries(toFields(value)).flatMap(([name, inner]) => maskPaths(inner, [...path, name]))
 }
 
-export const isAbout =
+const isAbout =
   ({ kind, name }: FormRef) =>
   ({ entity }: EditOperation): boolean =>
     entity?.kind === kind && entity.name === name

@@ -3,7 +3,7 @@ import { listProperties, listValues, readTextKey } from "./SchemaPath.ts"
 import type { JsonSchema } from "./SchemaPath.ts"
 
 /** `texts`: a list of texts. `list`: a list of groups. `json`: anything that has no input of its own. */
-export type InputKind = "text" | "secret" | "number" | "flag" | "choice" | "texts" | "list" | "group" | "json"
+type InputKind = "text" | "secret" | "number" | "flag" | "choice" | "texts" | "list" | "group" | "json"
 
 /** A field applies only while a neighbour has one of some values. */
 interface Condition {

@@ -10,7 +10,7 @@ type Trigger = Item<"GET /triggers">
 type Rejected = Pick<Item<"GET /rejected-signatures">, "count" | "hour" | "provider">
 
 const waitingReasons = ["AwaitsCredential", "ProviderRefuses", "ProviderUnreachable"] as const
-export type WaitingReason = (typeof waitingReasons)[number]
+type WaitingReason = (typeof waitingReasons)[number]
 
 /** Counts the reviews that wait for a credential or a model provider, by the reason. */
 export const countWaiting = (runs: ReadonlyArray<Run>): ReadonlyArray<readonly [WaitingReason, number]> => {

@@ -14,7 +14,7 @@ export interface Setting extends ConfigValue {
   readonly isGroup: boolean
 }
 
-export interface ConfigValues {
+interface ConfigValues {
   /** Values of the workspace, which may differ from those of the document. */
   readonly own: ReadonlyArray<ConfigValue>
   readonly all: ReadonlyArray<ConfigValue>

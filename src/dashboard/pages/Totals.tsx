@@ -9,7 +9,7 @@ import { sortRows } from "../parts/SortRows.ts"
 import { t } from "../text/T.ts"
 import type { Key } from "../text/T.ts"
 
-export type TotalsRecord = Output<"GET /stats">["windows"]["all"]
+type TotalsRecord = Output<"GET /stats">["windows"]["all"]
 
 interface Metric {
   readonly label: Key

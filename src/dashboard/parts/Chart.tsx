@@ -2,7 +2,7 @@
 import { lazy, Suspense } from "react"
 import { Loading } from "./Panel.tsx"
 
-export interface Series {
+interface Series {
   readonly label: string
   readonly values: ReadonlyArray<number>
   /** Custom property of the colour. */

@@ -2,7 +2,7 @@
 import type { PageKey } from "../../text/Render.ts"
 
 /** A unit of durations. Its name in a language is the text of this key. */
-export type DurationUnit = PageKey extends infer Key ? (Key extends `unit.${infer Unit}` ? Unit : never) : never
+type DurationUnit = PageKey extends infer Key ? (Key extends `unit.${infer Unit}` ? Unit : never) : never
 
 /** Two units at most: `1 h 5 min`, `12.3 s`, `340 ms`. Each is rounded before its unit is selected: 59.96 seconds are a minute. */
 export const describeDuration = (millis: number | null | undefined, name: (unit: DurationUnit) => string): string => {

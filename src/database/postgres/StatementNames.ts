@@ -3,7 +3,7 @@
  * most of their cost: so only frequent statements get a name, and their number is limited.
  */
 
-export interface StatementNameLimits {
+interface StatementNameLimits {
   readonly maxNames: number
   /** Number of unnamed statements whose uses are counted; beyond it all counts restart. */
   readonly maxCounted: number

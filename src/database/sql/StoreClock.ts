@@ -22,7 +22,7 @@ const toleranceMillis = 50
 const reportedMillis = 2000
 
 /** A reading: the time of the database less the monotonic time of this process, and the maximum error. */
-export interface ClockReading {
+interface ClockReading {
   readonly offset: number
   readonly error: number
 }

@@ -21,7 +21,7 @@ export interface FileSync {
 const fileSync: FileSync = { inPool: fdatasync, onThread: fdatasyncSync }
 
 /** Error in the format of node:sqlite; `errcode` is SQLite's result code. */
-export interface SyncFailure {
+interface SyncFailure {
   readonly message: string
   readonly errcode: number
 }

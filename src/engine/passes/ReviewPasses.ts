@@ -40,7 +40,7 @@ import type { Verified, VerifyContext } from "./Verify.ts"
 const analysedAtOnce = 16
 const verifiedAtOnce = 8
 
-export interface PassesInput {
+interface PassesInput {
   readonly plan: PassPlan
   readonly context: VerifyContext
   readonly limits: { readonly minSeverity: Severity; readonly maxProblems: number }

@@ -28,7 +28,7 @@ export interface VerifyContext {
 }
 
 /** A verdict and the model that gave it, as `provider/model`. */
-export interface GivenVerdict {
+interface GivenVerdict {
   readonly verdict: Verdict
   readonly model: string
 }
@@ -161,7 +161,7 @@ const linesOf = Effect.fnUntraced(function* (
   return parts.join("\n")
 })
 
-export interface JudgedFindings {
+interface JudgedFindings {
   readonly findings: ReadonlyArray<Finding>
   readonly refuted: ReadonlyArray<RefutedFinding>
 }

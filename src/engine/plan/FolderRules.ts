@@ -8,7 +8,7 @@ import type { Checkout, CheckoutError } from "../../vcs/Checkout.ts"
 import { readRule } from "./Instructions.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
-export interface FolderRule {
+interface FolderRule {
   /** Ends with a slash. */
   readonly folder: string
   readonly path: string

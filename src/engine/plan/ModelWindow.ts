@@ -4,7 +4,7 @@ import { agentModelChain } from "../../config/AgentModelChain.ts"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import { Catalog } from "../../llm/Catalog.ts"
 
-export interface ReviewModel {
+interface ReviewModel {
   /** `model` and `provider/model`. */
   readonly names: ReadonlyArray<string>
   /** Undefined where neither the configuration nor the catalog has a value. */

@@ -31,7 +31,7 @@ export interface Question<A> {
   readonly maxThrottledMillis?: number | undefined
 }
 
-export interface StrictResult<A> {
+interface StrictResult<A> {
   readonly outcome:
     | { readonly _tag: "Returned"; readonly value: A; readonly model: string }
     | { readonly _tag: "Failed"; readonly error: GatewayFailure }

@@ -32,7 +32,7 @@ export interface UnusableParts {
 }
 
 /** Parts of the change that the passes showed, and how these ended. */
-export interface ReadParts {
+interface ReadParts {
   readonly passes: ReadonlyArray<{ readonly parts: ReadonlyArray<ShownPart> }>
   /** Parts of the change that no pass showed. */
   readonly left: ReadonlyArray<ShownPart>

@@ -8,7 +8,7 @@ import type { ChangeThread } from "../ChangeThreads.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
 /** Reads a file that is not part of the reviewed revision, such as an output of the build. */
-export type ReadLocalFile = (path: string, maxBytes: number) => Effect.Effect<string | undefined, CheckoutError>
+type ReadLocalFile = (path: string, maxBytes: number) => Effect.Effect<string | undefined, CheckoutError>
 
 /** Sources of evidence that are not part of the reviewed revision. */
 export interface OutsideEvidence {

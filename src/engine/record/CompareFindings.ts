@@ -1,7 +1,7 @@
 /** Compares the findings of two analyses of the same change. Pure. */
 import type { Finding } from "../../domain/Problem.ts"
 
-export interface ChangedFinding {
+interface ChangedFinding {
   readonly before: Finding
   readonly after: Finding
   /** Names of the parts that differ: `severity`, `place`, `category`, `title`, `message`, `suggestion`. */

@@ -18,7 +18,7 @@ import { ChangeThreads } from "../ChangeThreads.ts"
 import type { ChangeThread } from "../ChangeThreads.ts"
 import { limitWarning } from "../../observability/LimitedWarnings.ts"
 
-export interface Recording {
+interface Recording {
   readonly checkout: Checkout
   readonly context: (mounts: ContextMounts) => ContextMounts
   /** Writes down what was read. */

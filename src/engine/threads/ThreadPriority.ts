@@ -14,7 +14,7 @@ const steps = [
   { millis: 0, below: 5 }
 ] as const
 
-export const threadNiceness = (usedMillis: number, own: number): number =>
+const threadNiceness = (usedMillis: number, own: number): number =>
   Math.min(lowest, own + (steps.find(({ millis }) => usedMillis >= millis)?.below ?? 0))
 
 const usedMillis = (): number => {

@@ -19,7 +19,7 @@ export interface KeptFile {
   readonly hasContext: boolean
 }
 
-export interface CompressedChange {
+interface CompressedChange {
   readonly kept: ReadonlyArray<KeptFile>
   /** Paths of files of which hunks were cut. */
   readonly cut: ReadonlyArray<string>
@@ -31,7 +31,7 @@ export interface Portion {
   readonly paths: ReadonlyArray<string>
 }
 
-export interface Portions {
+interface Portions {
   readonly portions: ReadonlyArray<Portion>
   /** Paths of files that no portion holds. */
   readonly left: ReadonlyArray<string>

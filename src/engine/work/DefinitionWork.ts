@@ -17,7 +17,7 @@ export interface DefinitionTarget {
   readonly lines: ReadonlyArray<number>
 }
 
-export interface FoundDefinitions {
+interface FoundDefinitions {
   /** The file at the head. */
   readonly text: string
   readonly chains: Chains

@@ -30,7 +30,7 @@ export interface PlacedFile {
   readonly groups: ReadonlyArray<PlacedGroup>
 }
 
-export interface PlacedProblems {
+interface PlacedProblems {
   readonly files: ReadonlyArray<PlacedFile>
   /** Number of problems without a file or a message. */
   readonly empty: number
@@ -122,7 +122,7 @@ export const makeFindWork = (read: ReadState, fit: FitState) => {
 }
 
 /** Lines of a file at one side of the change. */
-export interface FileLines {
+interface FileLines {
   readonly path: string
   readonly side: Side
   readonly text: string

@@ -16,7 +16,7 @@ export interface FitState {
   compressed: CompressedState | undefined
 }
 
-export interface CompressedState {
+interface CompressedState {
   /** Files with the hunks that are kept, and with those that are cut. */
   readonly kept: ReadonlyArray<FileDiff>
   readonly cut: ReadonlyArray<FileDiff>

@@ -2,7 +2,7 @@
 import { endedKeys, heldKeys } from "../../review/CodeKey.ts"
 import type { ReadState } from "./ReadState.ts"
 
-export interface IssuePaths {
+interface IssuePaths {
   /** Named paths that the change touches. */
   readonly changed: ReadonlyArray<string>
   /** Named paths that the change removes, renames included. */

@@ -21,7 +21,7 @@ import type { FitState } from "./FitState.ts"
 import type { ReadState } from "./ReadState.ts"
 
 /** Parts of the prompt that all passes of a review have in common. */
-export interface CommonInput {
+interface CommonInput {
   readonly title: string | undefined
   readonly description: string | undefined
   readonly background: Background
@@ -29,7 +29,7 @@ export interface CommonInput {
   readonly fence: string
 }
 
-export interface PassInput extends CommonInput {
+interface PassInput extends CommonInput {
   /** Tokens of the change in one pass. */
   readonly room: number
   readonly maxPasses: number
@@ -43,7 +43,7 @@ export interface ShownPart {
   readonly lines: number
 }
 
-export interface PlannedPasses {
+interface PlannedPasses {
   readonly passes: ReadonlyArray<ReadonlyArray<ShownPart>>
   /** Parts of the change that no pass shows. */
   readonly left: ReadonlyArray<ShownPart>

@@ -30,7 +30,7 @@ export interface SelectionState {
   readonly overruled: Set<string>
 }
 
-export interface CommitState {
+interface CommitState {
   readonly lineage: Lineage
   /** The commit that is read. */
   label: CommitLabel | undefined

@@ -9,7 +9,7 @@ import { unpackPaths } from "./ListedPart.ts"
 import type { ListedPart } from "./ListedPart.ts"
 import type { IndexedPath, ReadState } from "./ReadState.ts"
 
-export interface SelectInput {
+interface SelectInput {
   readonly review: Pick<
     ReviewConfig,
     "include" | "exclude" | "max_files" | "max_file_bytes" | "ignore_file" | "ignore_file_scope"

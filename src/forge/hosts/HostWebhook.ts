@@ -14,7 +14,7 @@ export interface HostWebhook {
   readonly deliveries: ReadonlyArray<LoggedDelivery>
 }
 
-export interface LoggedDelivery {
+interface LoggedDelivery {
   /** Status of the response; undefined if there was none. */
   readonly status: number | undefined
   readonly at: string | undefined

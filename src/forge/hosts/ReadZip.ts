@@ -18,7 +18,7 @@ export interface ZipLimits {
   readonly maxRatio: number
 }
 
-export interface ZipContent {
+interface ZipContent {
   readonly files: ReadonlyArray<Uint8Array>
   /** Reasons for which wanted files were not read, each once. */
   readonly unread: ReadonlyArray<Reason>

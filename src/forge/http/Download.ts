@@ -13,7 +13,7 @@ import { flatHeaders } from "../HostResponse.ts"
 import type { HostResponse } from "../HostResponse.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
-export interface DownloadRequest {
+interface DownloadRequest {
   readonly url: string
   /** Headers with the credential. */
   readonly headers: Readonly<Record<string, string>>
@@ -24,7 +24,7 @@ export interface DownloadRequest {
 }
 
 /** `Refused`: by the host itself. */
-export type Downloaded = Download | { readonly _tag: "Refused"; readonly response: HostResponse }
+type Downloaded = Download | { readonly _tag: "Refused"; readonly response: HostResponse }
 
 const maxRedirects = 3
 const maxErrorBytes = 64 * 1024

@@ -69,7 +69,7 @@ export interface Call {
   readonly query?: Readonly<Record<string, string | number | undefined>>
 }
 
-export interface WriteCall extends Call {
+interface WriteCall extends Call {
   readonly method: "POST" | "PUT" | "PATCH" | "DELETE"
   readonly body?: unknown
   /** True when people see the result or are notified of it: the gap between writes applies. */
@@ -77,7 +77,7 @@ export interface WriteCall extends Call {
 }
 
 /** A POST that only reads. */
-export interface QueryCall extends Call {
+interface QueryCall extends Call {
   readonly body: unknown
 }
 

@@ -75,13 +75,13 @@ export const dispatcher = ({ apiUrl: url, name, settings }: TriggerProfile) =>
   makeDispatcher({ trigger: name }, { url, proxy: settings.http_proxy, caPath: settings.tls_ca_path })
 
 /** The trigger or the channel that has a way to a host. */
-export interface RouteOwner {
+interface RouteOwner {
   readonly trigger?: string
   readonly channel?: string
 }
 
 /** Way to a host. */
-export interface HostRoute {
+interface HostRoute {
   readonly url: string | undefined
   readonly proxy: string | undefined
   /** Absolute path. */

@@ -15,7 +15,7 @@ import type { Writing } from "../WriteOwner.ts"
 import { Comments, ReviewDetails, Reviews, toItems, Version9, Written } from "./Responses.ts"
 import type { Comment } from "./Responses.ts"
 
-export interface SwarmServer {
+interface SwarmServer {
   /** Name of the channel, for messages. */
   readonly channel: string
   /** Web URL without a trailing slash. */
@@ -64,7 +64,7 @@ export interface NewComment {
   readonly notifications: Notifications
 }
 
-export interface CommentEdit {
+interface CommentEdit {
   readonly body?: string
   readonly taskState?: "open" | "addressed"
   readonly flags?: ReadonlyArray<"closed">

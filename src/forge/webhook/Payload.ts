@@ -219,7 +219,7 @@ export const optional = <A>(read: () => A | undefined): A | undefined => {
 }
 
 /** The functions of a host that read its payloads. `read` may end by `requireValue`; `describe` reads the facts of a refused payload. */
-export interface PayloadReader {
+interface PayloadReader {
   readonly read: (event: string, payload: PayloadJson) => HostEvent
   readonly describe: (event: string, payload: PayloadJson) => RejectedFacts
 }

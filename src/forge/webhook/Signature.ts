@@ -14,7 +14,7 @@ const timestampToleranceMillis = 5 * 60_000
 const maxSignatures = 16
 
 /** Whether the prefix `sha256=` before the hex digits is required (GitHub) or optional (Gitea, Forgejo). */
-export type HexForm = "prefixed" | "bare_or_prefixed"
+type HexForm = "prefixed" | "bare_or_prefixed"
 
 const digestIn = (header: string, form: HexForm): Buffer | undefined => {
   const prefixed = header.startsWith(prefix)

@@ -88,7 +88,7 @@ export const attemptModel = Effect.fnUntraced(function* (
 })
 
 /** Times that limit an attempt. */
-export interface AttemptTimes {
+interface AttemptTimes {
   /** Time that may pass without the provider accepting a request, permits included. */
   readonly throttled: CallTime
   /** Time of all attempts at this model, from the moment that a request is sent. */

@@ -27,7 +27,7 @@ import { isOverflowText } from "./OverflowText.ts"
 import { exhaustedMillis } from "./RateLimitHeaders.ts"
 import { ResponseTooLarge, SilentProvider } from "./Silence.ts"
 
-export type FailureKind = GatewayError["reason"]
+type FailureKind = GatewayError["reason"]
 
 export interface Failure {
   readonly kind: FailureKind

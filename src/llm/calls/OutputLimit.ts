@@ -3,7 +3,7 @@ import type { LlmProvider } from "../../config/schema/Llm.ts"
 import type { ModelSpec } from "../catalog/ModelRecord.ts"
 
 /** Limit for a model without a known one. */
-export const defaultOutputTokens = 16_384
+const defaultOutputTokens = 16_384
 /** Smallest limit, also after a long prompt. */
 const smallestOutputTokens = 1_024
 /** Conservative estimate, so that the prompt and the limit fit the window together. */

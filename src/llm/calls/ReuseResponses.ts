@@ -17,7 +17,7 @@ type Responses = Map<string, Array<RecordedResponse>>
 /** Number of runs whose responses are held in memory; more do not run at the same time. */
 const maxRuns = 64
 
-export interface ReusableResponses {
+interface ReusableResponses {
   /** Returns the recorded response to this request; undefined if there is none, and the model has to be called. */
   readonly take: (
     run: ModelAccount,

@@ -7,11 +7,11 @@ import type { CatalogEntry } from "./CatalogCache.ts"
 const maxBytes = 32 * 1024 * 1024
 const maxRecordLength = 32 * 1024
 
-export class CatalogSourceError extends Schema.TaggedError<CatalogSourceError>()("CatalogSourceError", {
+class CatalogSourceError extends Schema.TaggedError<CatalogSourceError>()("CatalogSourceError", {
   message: Schema.String
 }) {}
 
-export type Fetched =
+type Fetched =
   | { readonly _tag: "Unchanged" }
   | { readonly _tag: "Document"; readonly etag: string | undefined; readonly entries: Iterable<CatalogEntry> }
 

@@ -10,7 +10,7 @@ import type { GatewayError } from "../Gateway.ts"
 import { ModelRun } from "../ModelRun.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
-export interface ModelReport {
+interface ModelReport {
   readonly level: "ok" | "warning" | "error"
   readonly reason: Reason
 }

@@ -27,7 +27,7 @@ const UserLogin = Schema.Struct({
   quota_project_id: Schema.optional(Schema.String)
 })
 const GoogleKey = Schema.Union([ServiceAccount, UserLogin])
-export type GoogleKey = typeof GoogleKey.Type
+type GoogleKey = typeof GoogleKey.Type
 
 const tokenUri = "https://oauth2.googleapis.com/token"
 const scope = "https://www.googleapis.com/auth/cloud-platform"

@@ -8,7 +8,7 @@ import type { LlmProvider } from "../../config/schema/Llm.ts"
 import type { Snapshot } from "../../config/Snapshot.ts"
 
 const further = ["aws_access_key", "aws_secret_key", "aws_session_token", "google_application_credentials"] as const
-export type FurtherCredential = (typeof further)[number]
+type FurtherCredential = (typeof further)[number]
 
 export interface ProviderSettings {
   readonly config: LlmProvider

@@ -74,7 +74,7 @@ const writeText = (write: (text: string) => void, encoder: WireEncoder) => (delt
   if (delta !== "") write(encoder.text(delta))
 }
 
-export const untranslatable = (unsupported: ReadonlyArray<string>): Reason => ({
+const untranslatable = (unsupported: ReadonlyArray<string>): Reason => ({
   _tag: "Untranslatable",
   parts: unsupported.slice(0, 5)
 })

@@ -14,7 +14,7 @@ const maxTotal = 2 * 1024 * 1024
 const maxFields = 4096
 
 /** A line before it is stored. */
-export type BufferedLine = Pick<RunLogLine, "at" | "message"> & {
+type BufferedLine = Pick<RunLogLine, "at" | "message"> & {
   readonly level: LogLevel.LogLevel
   readonly fields: Readonly<Record<string, unknown>>
 }

@@ -17,7 +17,7 @@ import { requireNumber } from "../review/ReviewSend.ts"
 import type { Writing } from "../../forge/WriteOwner.ts"
 
 const tags = ["Status", "Label", "IssueComment", "CloseIssue"] as const
-export type HostOperation = Extract<Operation, { readonly _tag: (typeof tags)[number] }>
+type HostOperation = Extract<Operation, { readonly _tag: (typeof tags)[number] }>
 
 export const isHostOperation = (operation: Operation): operation is HostOperation =>
   tags.some((tag) => tag === operation._tag)

@@ -4,7 +4,7 @@ import { plainLine } from "../text/InertText.ts"
 import { safeTexts } from "../SafeText.ts"
 import type { SafeText } from "../SafeText.ts"
 
-export interface ChatMessage {
+interface ChatMessage {
   readonly title: string
   readonly body: string
   readonly severity: Severity | undefined

@@ -127,7 +127,7 @@ const words = {
   }
 } as const
 
-export type NoticeLanguage = keyof typeof words
+type NoticeLanguage = keyof typeof words
 
 export const toLanguage = (outputLanguage: string): NoticeLanguage => (isChinese(outputLanguage) ? "zh" : "en")
 
@@ -161,7 +161,7 @@ const runLine = ({ runId, runUrl }: NoticeFactsBy<"review_failed">, safe: SafeTe
 const budgetSeverity = (percent: number): Severity =>
   percent >= 100 ? "high" : percent >= 90 ? "medium" : percent >= 75 ? "low" : "info"
 
-export const noticeTable: { readonly [Kind in NoticeKind]: NoticeRow<NoticeFactsBy<Kind>> } = {
+const noticeTable: { readonly [Kind in NoticeKind]: NoticeRow<NoticeFactsBy<Kind>> } = {
   queue_expired: {
     severity: () => "medium",
     key: ({ eventId }) => eventId,

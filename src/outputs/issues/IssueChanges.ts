@@ -28,7 +28,7 @@ import type { CodeState } from "../review/Reconcile.ts"
 type IssuesOperation = Extract<Operation, { readonly _tag: "Issues" }>
 type IssueOperation = Extract<Operation, { readonly _tag: "Issue" }>
 
-export interface IssueState {
+interface IssueState {
   readonly operation: IssuesOperation
   /** Operation id of the publication that plans the writes. */
   readonly publicationId: OperationId

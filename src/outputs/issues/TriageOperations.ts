@@ -19,7 +19,7 @@ const maxReasonLength = 2000
 /** Categories without information, which are not used as labels. */
 const noLabel = new Set(["unknown", "other"])
 
-export interface TriageInput {
+interface TriageInput {
   readonly targetKey: TargetKey
   readonly change: Change
   /** Digest of the triaged text. */

@@ -18,7 +18,7 @@ import { findDismissers } from "./Dismissal.ts"
 /** `no_account`: no account at the host is known. `not_published`: nothing at the host has the finding. */
 export type DismissOutcome = "dismissed" | "not_permitted" | "no_account" | "own_change" | "not_published"
 
-export interface ChatDismisser {
+interface ChatDismisser {
   readonly person: ChatPrincipal
   readonly connectionId: string
   readonly connection: ChatConnection
@@ -70,7 +70,7 @@ const findAccounts = Effect.fnUntraced(function* (
   return [...accounts]
 })
 
-export type Dismisser =
+type Dismisser =
   | { readonly _tag: "Permitted"; readonly by: string }
   | { readonly _tag: "Refused"; readonly outcome: DismissOutcome }
 

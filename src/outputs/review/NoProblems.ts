@@ -7,7 +7,7 @@ import type { Workspace } from "../../config/Snapshot.ts"
 import type { Analysis } from "../../domain/Analysis.ts"
 import { hasUnreadText } from "../../domain/Coverage.ts"
 
-export type CleanPolicy =
+type CleanPolicy =
   | "publish"
   /** Only texts of earlier reviews are updated; nothing new is written. */
   | "update"

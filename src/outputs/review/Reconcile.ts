@@ -36,7 +36,7 @@ export interface CodeState<F, S> extends FoundState<F> {
 }
 
 /** Decides by the paths of a review that reads the whole change. */
-export interface ReviewState<F> extends FoundState<F> {
+interface ReviewState<F> extends FoundState<F> {
   /** Paths that were read. */
   readonly analysed: ReadonlySet<string>
   /**

@@ -55,7 +55,7 @@ export const inertText = (text: string): string =>
 export const plainLine = (text: string): string => inertText(oneLine(withoutMarkers(withoutControls(text))).trim())
 
 /** Part of a text; parts that hosts would turn into links are shown as code instead. */
-export interface TextPart {
+interface TextPart {
   readonly kind: "text" | "code"
   readonly value: string
 }

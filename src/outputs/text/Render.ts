@@ -95,7 +95,7 @@ export const renderSummary = (
 }
 
 /** Level of detail of problems in a chat message: counts only, titles, or everything. */
-export type ChatDetail = "brief" | "titles" | "full"
+type ChatDetail = "brief" | "titles" | "full"
 
 const maxTitle = 200
 

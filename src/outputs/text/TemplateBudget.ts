@@ -3,7 +3,7 @@
  * template is changed before it is compiled: each block counts its statements whenever it runs, and each value is counted when it is written.
  * Only loops repeat anything, as partials and decorators are refused; therefore every step passes a counter, which ends the rendering at a limit. Pure.
  */
-export interface TemplateLimits {
+interface TemplateLimits {
   /** Statements that are executed, those of a loop each time. */
   readonly steps: number
   /** Length of the text, in bytes. */

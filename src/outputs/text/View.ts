@@ -63,7 +63,7 @@ const renderTitle = (title: string | undefined, place: string, link: string | un
   return name === place ? linked : `${linked} · ${place}`
 }
 
-export interface ProblemStyle {
+interface ProblemStyle {
   readonly language: string
   readonly suggestions: SuggestionStyle
   readonly safe: SafeText
@@ -178,7 +178,7 @@ export interface Shares {
   readonly hidden: number
 }
 
-export interface SummaryOptions {
+interface SummaryOptions {
   readonly mention: boolean
   /** Whether the text includes the comparison with the previous review. */
   readonly since: boolean

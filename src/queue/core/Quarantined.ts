@@ -3,7 +3,7 @@ import type { Entry } from "../../domain/Entry.ts"
 import { noLease } from "../../domain/FencingToken.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
-export interface Remains extends Pick<Entry, "id" | "workspace" | "targetKey" | "events" | "admittedAt"> {
+interface Remains extends Pick<Entry, "id" | "workspace" | "targetKey" | "events" | "admittedAt"> {
   /** Full name of the repository. */
   readonly repo: string
 }

@@ -105,7 +105,7 @@ export class ReplicaRow implements Tracked {
   }
 }
 
-export type RowFields = Pick<
+type RowFields = Pick<
   ReplicaRow,
   | "id"
   | "status"

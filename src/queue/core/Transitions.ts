@@ -30,7 +30,7 @@ export interface EntryPosition {
   readonly running: Entry | undefined
 }
 
-export type Admittance =
+type Admittance =
   /** `entry` is the joined one in its new state; `from` is its previous state. */
   | { readonly _tag: "Joined"; readonly entry: Entry; readonly from: Entry }
   | { readonly _tag: "Replaced"; readonly entry: Entry; readonly superseded: Entry; readonly from: Entry }
@@ -86,7 +86,7 @@ const opened = (item: QueueAdmission, id: string, target: TargetKey): Entry => (
 })
 
 /** Returns whether work may expire. Automatic work may, unless the admission sets it. */
-export const mayExpire = ({ expires, priority }: Pick<QueueAdmission, "expires" | "priority">): boolean =>
+const mayExpire = ({ expires, priority }: Pick<QueueAdmission, "expires" | "priority">): boolean =>
   expires ?? priority >= Priority.automatic
 
 const withEvent = (entry: Entry, eventId: string): Entry => ({ ...entry, events: [...entry.events, eventId] })

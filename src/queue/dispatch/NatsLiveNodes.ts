@@ -24,7 +24,7 @@ const beatInterval = "1 second"
 /** Age at which a heartbeat has stopped. */
 const stoppedMillis = 3000
 
-export interface LiveNodesOptions {
+interface LiveNodesOptions {
   /** Time for which the connection to the bus must have been stable, for processes that froze. */
   readonly steadyMillis: number
 }

@@ -21,7 +21,7 @@ export class NewerHeads extends Context.Service<
   })
 }
 
-export interface HeadListeners {
+interface HeadListeners {
   readonly listen: NewerHeads["Service"]["listen"]
   /** Does nothing if no review of this process listens for the target. */
   readonly notice: (targetKey: TargetKey, head: string) => void

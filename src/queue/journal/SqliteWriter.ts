@@ -14,7 +14,7 @@ export interface WriteFailure {
 }
 
 /** Settings of a file; `timeoutMillis` limits how long each write waits for a file that another process locks. */
-export interface WriterOptions {
+interface WriterOptions {
   readonly path: string
   /** Pragmas of the connection. */
   readonly pragmas: string

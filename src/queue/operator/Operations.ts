@@ -31,7 +31,7 @@ export interface EntryView {
 }
 
 /** Result of a lookup by id: an entry, or a batch of automatic commits that is not in the queue. */
-export type QueueMatch =
+type QueueMatch =
   | ({ readonly _tag: "Entry" } & EntryView)
   | { readonly _tag: "Batch"; readonly batch: Batch; readonly members: number }
 
@@ -39,7 +39,7 @@ export type QueueMatch =
 export type CancelResult = "cancelled" | "stopping" | "over" | "unknown"
 
 /** Notified after a change. */
-export interface QueueListeners {
+interface QueueListeners {
   readonly changed: (workspace: string) => Effect.Effect<void>
   readonly stopping: (entryId: string, reason: Reason) => Effect.Effect<void>
 }

@@ -3,7 +3,7 @@ import type { ContainerCreateOptions } from "dockerode"
 import { insideFile, nobody, ownPaths, ownSockets } from "../Locations.ts"
 import type { SandboxRequest } from "../Sandbox.ts"
 
-export interface ContainerSettings {
+interface ContainerSettings {
   readonly image: string
   readonly mark: string
   /** Path of `inside.mjs`. */

@@ -42,7 +42,7 @@ export class FrameParser {
   }
 }
 
-export interface ContainerOutput {
+interface ContainerOutput {
   readonly stdout: PassThrough
   readonly stderr: PassThrough
   /** Ends both streams, also when the engine does not. */

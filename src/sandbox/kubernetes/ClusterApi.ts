@@ -11,7 +11,7 @@ const timeoutMillis = 10_000
 const maxResponseBytes = 16_777_216
 
 /** A response that is not a success, with the reason that the API gives. */
-export class ApiError extends Error {
+class ApiError extends Error {
   readonly status: number
   constructor(status: number, message: string) {
     super(message)

@@ -22,7 +22,7 @@ export interface PodSettings {
 /** Folder with the sockets, which both containers mount. */
 export const linkFolder = `${partsFolder}-link`
 /** User of the sidecar, and group of both. */
-export const sidecarUser = 10_000
+const sidecarUser = 10_000
 
 /** Memory of `Inside.ts`, so that the limit is the agent's own. */
 const insideBytes = 50_331_648

@@ -10,7 +10,7 @@ import type { SandboxRequest } from "../Sandbox.ts"
 import { startTunnel } from "./Tunnel.ts"
 import type { TunnelTarget } from "./Tunnel.ts"
 
-export interface ServedTunnel {
+interface ServedTunnel {
   readonly stdin: Writable
   readonly stdout: Readable
   readonly stderr: Readable

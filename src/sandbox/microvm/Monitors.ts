@@ -19,7 +19,7 @@ export interface Machine {
   readonly settingsFile: string
 }
 
-export interface MonitorRow {
+interface MonitorRow {
   readonly args: (machine: Machine) => ReadonlyArray<string>
   /** Settings as JSON, for a monitor that reads a file. */
   readonly settings?: (machine: Machine) => object
@@ -33,7 +33,7 @@ export const memoryMib = ({ memoryBytes }: SandboxLimits): number => Math.ceil(m
 export const processors = ({ cpus }: SandboxLimits): number => Math.min(Math.ceil(cpus), 32)
 
 /** Settings of the start script, which get there as variables; the machine stops instead of starting again. */
-export const kernelArgs = (limits: SandboxLimits, link: string, more: ReadonlyArray<string> = []): string =>
+const kernelArgs = (limits: SandboxLimits, link: string, more: ReadonlyArray<string> = []): string =>
   [
     "quiet panic=-1 reboot=t random.trust_cpu=on",
     ...more,

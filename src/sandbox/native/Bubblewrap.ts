@@ -90,7 +90,7 @@ const readOnly = (bindings: ReadonlyArray<Binding>): ReadonlyArray<string> =>
   bindings.flatMap(([from, to]) => ["--ro-bind", from, to])
 
 /** A user without rights, and the program that changes to it. */
-export interface OwnUser {
+interface OwnUser {
   readonly setpriv: string
   readonly uid: number
 }
@@ -173,7 +173,7 @@ const inner = (processes: number | undefined): string =>
     ? 'exec "$@"'
     : `ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes} 2>/dev/null; exec "$@"`
 
-export interface BubblewrapOptions extends Isolation {
+interface BubblewrapOptions extends Isolation {
   readonly request: SandboxRequest
   /** The node that runs `Inside.ts`. */
   readonly node: string

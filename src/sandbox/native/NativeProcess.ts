@@ -22,7 +22,7 @@ export interface NativeProcess {
   readonly onLimit: (notify: (limit: SandboxLimit) => void) => void
 }
 
-export interface ProcessControl {
+interface ProcessControl {
   readonly limits: SandboxLimits
   readonly cgroup: Cgroup | undefined
   /** Returns the processes whose end ends all others, if there are such. */
@@ -34,7 +34,7 @@ export interface ProcessControl {
 }
 
 /** Decides which limit a tree exceeds that no control group limits. */
-export const findExceeded = (
+const findExceeded = (
   limits: SandboxLimits,
   { bytes, threads }: { readonly bytes: number; readonly threads: number }
 ): SandboxLimit | undefined =>

@@ -5,7 +5,7 @@
  */
 import { permittedCalls } from "./SystemCalls.ts"
 
-export type FilterArch = "x64" | "arm64"
+type FilterArch = "x64" | "arm64"
 
 /** Identifiers of the kernel (AUDIT_ARCH). */
 const architectures: Readonly<Record<FilterArch, number>> = { x64: 0xc000_003e, arm64: 0xc000_00b7 }

@@ -88,7 +88,7 @@ export const findEndOfAll = Effect.fnUntraced(function* (
   return yield* new SandboxError({ reason: "missing", why })
 })
 
-export interface UnconfinedStart {
+interface UnconfinedStart {
   readonly makeGroup: MakeCgroup
   readonly endOfAll: EndOfAll
   /** Reason for which there is no isolation. */

@@ -2,7 +2,7 @@
 import { Clock, Effect, Layer } from "effect"
 import { Cache, over } from "../Cache.ts"
 
-export interface MemoryCacheOptions {
+interface MemoryCacheOptions {
   readonly ttlMillis: number
   /** Maximum number of cached values. */
   readonly entries?: number | undefined

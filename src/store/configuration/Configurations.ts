@@ -9,20 +9,20 @@ import { SqlClient } from "effect/sql"
 import { unavailable } from "../../database/sql/StoreFailure.ts"
 
 /** A delivery whose review has not ended. */
-export interface UnfinishedDelivery {
+interface UnfinishedDelivery {
   readonly id: string
   readonly workspace: string
   readonly targetKey: string
 }
 
-export interface UnfinishedWork {
+interface UnfinishedWork {
   /** Oldest first. */
   readonly items: ReadonlyArray<UnfinishedDelivery>
   /** More exist than are listed. */
   readonly more: boolean
 }
 
-export interface StoredConfigurations extends SnapshotArchive<StoreError> {
+interface StoredConfigurations extends SnapshotArchive<StoreError> {
   /** Hashes of all stored documents. */
   readonly hashes: Effect.Effect<ReadonlyArray<string>, StoreError>
   /** Lists the accepted deliveries whose reviews have not ended and keep another configuration than this one. */

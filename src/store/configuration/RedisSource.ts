@@ -20,7 +20,7 @@ import { makeReseals } from "./RedisReseals.ts"
 import { makeRevisions } from "./RedisRevisions.ts"
 import type { SourceStores } from "./SqlSource.ts"
 
-export interface RedisSourceOptions {
+interface RedisSourceOptions {
   readonly url: Redacted.Redacted
   readonly namespace: string
   /** Prefix of the keys; services that share a Redis have one each. `aicr` by default. */

@@ -22,7 +22,7 @@ export interface BucketOptions {
   readonly forcePathStyle?: boolean | undefined
 }
 
-export interface S3Request {
+interface S3Request {
   readonly method: "DELETE" | "GET" | "HEAD" | "PUT"
   /** Key of the object, which `isObjectKey`; absent for the bucket itself. */
   readonly key?: string
@@ -33,7 +33,7 @@ export interface S3Request {
 }
 
 /** `Absent`: the object does not exist. */
-export type S3Response = { readonly _tag: "Found"; readonly text: string } | { readonly _tag: "Absent" }
+type S3Response = { readonly _tag: "Found"; readonly text: string } | { readonly _tag: "Absent" }
 
 export type Bucket = (operation: string, sent: S3Request) => Effect.Effect<S3Response, StoreError>
 

@@ -32,7 +32,7 @@ const isEnd = (status: Run["status"]): status is EndedRun["status"] =>
   status === "skipped"
 
 /** Returns the increments of outcomes. Those of projects that were removed since then count for the instance and the model. */
-export const outcomeIncrements = Effect.fnUntraced(function* (
+const outcomeIncrements = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   counted: ReadonlyArray<OutcomeCounted>
 ) {

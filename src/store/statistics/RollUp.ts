@@ -9,7 +9,7 @@ import type { RunCounts } from "../../domain/RunCounts.ts"
 import { keptHoursSince, startOfDay, startOfHour } from "../../domain/StatisticsPeriods.ts"
 
 export type RollUpScope = "instance" | "project" | "model"
-export type RollUpGrain = "hour" | "day" | "all"
+type RollUpGrain = "hour" | "day" | "all"
 
 /** Subject of the counts of an instance. */
 export const wholeInstance = ""

@@ -25,7 +25,7 @@ export interface KeptMirror {
   readonly inUse: boolean
 }
 
-export interface CacheTurn {
+interface CacheTurn {
   /** Remaining bytes, including checkouts of running reviews. */
   readonly bytes: number
   readonly evicted: ReadonlyArray<KeptMirror>

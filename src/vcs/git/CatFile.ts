@@ -19,7 +19,7 @@ export interface CatFile<Request, Reply> {
   readonly send: (lines: string, request: Request) => Effect.Effect<Reply, CheckoutError>
 }
 
-export interface CatFileOptions<Request extends object, Reply> {
+interface CatFileOptions<Request extends object, Reply> {
   readonly mirror: string
   readonly limits: ProcessLimits
   readonly batch: "--batch" | "--batch-check"

@@ -36,7 +36,7 @@ const hasEncoding = /^encoding /m
  * Returns the title of a commit as `%s` of git prints it; undefined where that needs git: a title of several lines, a long one, one
  * in another encoding, or none.
  */
-export const readTitle = (object: GitObject | undefined): string | undefined => {
+const readTitle = (object: GitObject | undefined): string | undefined => {
   if (object?.type !== "commit" || object.content === undefined) return undefined
   const end = object.content.indexOf("\n\n")
   if (end < 0 || hasEncoding.test(object.content.toString("latin1", 0, end))) return undefined

@@ -19,7 +19,7 @@ import type { TreePath } from "./TreeWalk.ts"
 
 type SizeReaders = RcMap.RcMap<string, SizeReader>
 
-export interface ComparisonsOptions {
+interface ComparisonsOptions {
   readonly readObject: (
     mirror: Mirror,
     object: string,

@@ -21,7 +21,7 @@ import { formatOfId } from "./ObjectFormat.ts"
 import { remoteRef } from "./RemoteRef.ts"
 import { removePartial, tooLarge, tooMuchOnDisk, treeBytes } from "./RevisionSize.ts"
 
-export interface ContextMirrorsOptions {
+interface ContextMirrorsOptions {
   readonly mirrors: Mirrors
   /** An existing folder without `.netrc`. */
   readonly home: Effect.Effect<string, CheckoutError>

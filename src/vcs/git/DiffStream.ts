@@ -32,7 +32,7 @@ export const diffOptions: ReadonlyArray<string> = [
   "--dst-prefix=b/"
 ]
 
-export interface DiffStreamOptions {
+interface DiffStreamOptions {
   readonly exactRenames?: boolean
   /** Also compares added files with unchanged ones. */
   readonly copies?: boolean

@@ -52,7 +52,7 @@ export const endError = (command: GitCommand, { limit, stderr }: GitEnd): Checko
     : limitError(`git ${name}`, limit, command.limits)
 }
 
-export interface GitResult {
+interface GitResult {
   readonly code: number
   readonly stdout: Buffer
 }

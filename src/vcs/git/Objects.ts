@@ -15,7 +15,7 @@ export const decodeBlob = (object: GitObject | undefined): string | undefined =>
   return decodeText(object.content)
 }
 
-export interface TreeEntry {
+interface TreeEntry {
   /** Mode in git's notation: `100644`, `100755`, `120000` (link), `160000` (submodule), `40000` (tree). */
   readonly mode: string
   readonly name: string

@@ -16,7 +16,7 @@ import { networkTime } from "./TimeLimit.ts"
 const noRepository = "/dev/null/none"
 
 /** A remote and the limits for git commands on it. */
-export type LimitedRemote = Remote & { readonly limits: ProcessLimits }
+type LimitedRemote = Remote & { readonly limits: ProcessLimits }
 
 export interface RemoteRef {
   readonly commit: string

@@ -29,7 +29,7 @@ export interface P4Range {
   readonly shelf: Changelist | undefined
 }
 
-export interface P4Sides {
+interface P4Sides {
   readonly from: ListedFile | undefined
   readonly head: ListedFile | undefined
 }

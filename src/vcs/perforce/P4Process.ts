@@ -19,14 +19,14 @@ const permits = Semaphore.makeUnsafe(atOnce)
 /** Timeout of a command that writes contents. */
 const contentMillis = 900_000
 
-export interface P4Command {
+interface P4Command {
   readonly args: ReadonlyArray<string>
   /** Further arguments, which are too many for a command line. */
   readonly files?: ReadonlyArray<string> | undefined
 }
 
 /** Receives the records of a command, without messages. */
-export interface P4Handler {
+interface P4Handler {
   /** `isText`: see `makeTextReader`. */
   readonly field?: (name: string, value: string, isText: boolean) => void
   /** Returns true to end the command. Fields beyond the limit of a record are missing in it. */
@@ -129,7 +129,7 @@ const unreadable = (command: string, why: string) =>
   new CheckoutError({ reason: "failed", why: { _tag: "UnreadableReply", command: `p4 ${command}`, why } })
 
 /** Messages that mean more than that there is nothing. */
-export const sortMessages = (messages: ReadonlyArray<P4Message>, stderr: string) => {
+const sortMessages = (messages: ReadonlyArray<P4Message>, stderr: string) => {
   const lines = stderr.split("\n").flatMap((line): ReadonlyArray<P4Message> => {
     const text = line.trim()
     return text === "" ? [] : [toMessage(text)]

@@ -18,7 +18,7 @@ import type { PerforceServer } from "../server/VcsServer.ts"
 import { findRepair, p4Failure } from "./P4Failure.ts"
 
 /** Properties of the server and of the client, found by their first messages. */
-export interface P4Modes {
+interface P4Modes {
   json: boolean
   unicode: boolean
   /** Newer clients have another option to print keywords unexpanded. */

@@ -7,7 +7,7 @@ import { readP4 } from "./P4Process.ts"
 import type { P4Session } from "./P4Session.ts"
 
 /** Number of folders below the depot in the name of a stream, by depot. */
-export type StreamDepots = ReadonlyMap<string, number>
+type StreamDepots = ReadonlyMap<string, number>
 
 export const readStreamDepots = Effect.fnUntraced(function* (
   session: P4Session,

@@ -15,7 +15,7 @@ const steps = [
   { millis: 200, below: 15 }
 ] as const
 
-export const stepsFor = (recentMillis: number): number =>
+const stepsFor = (recentMillis: number): number =>
   steps.find(({ millis }) => recentMillis >= millis)?.below ?? startSteps
 
 const lowest = 19

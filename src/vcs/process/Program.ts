@@ -15,7 +15,7 @@ import { findLimit } from "./ProcessLimit.ts"
 import type { ProcessLimit } from "./ProcessLimit.ts"
 import { watchProcesses } from "./ProcessWatch.ts"
 
-export interface ProgramCommand {
+interface ProgramCommand {
   /** Name on the path, or absolute path. */
   readonly program: string
   /** Arguments, without secrets: all users of the machine can read them. */

@@ -1,7 +1,7 @@
 /** Reads the reply of a program as it streams, until its reader has seen enough, the text is unreadable, or the program ends. */
 import type { ProgramChild, ProgramEnd } from "../process/Program.ts"
 
-export interface ReplyReader {
+interface ReplyReader {
   /** Both throw for text that is not well formed. */
   readonly push: (bytes: Uint8Array) => void
   readonly end: () => void
@@ -13,7 +13,7 @@ export interface Reply {
   readonly stop: () => void
 }
 
-export type ReplyEnd = "stopped" | { readonly end: ProgramEnd; readonly malformed: string | undefined }
+type ReplyEnd = "stopped" | { readonly end: ProgramEnd; readonly malformed: string | undefined }
 
 /** Bytes that are ignored after unreadable ones, until the program is ended: it may report a better reason before. */
 const maxIgnoredBytes = 16_777_216

@@ -44,7 +44,7 @@ export const toSpans = (revisions: ReadonlyArray<string>): ReadonlyArray<Readonl
   return spans
 }
 
-export interface DescribeParts {
+interface DescribeParts {
   /** Facts and changes that are kept between requests. */
   readonly readFacts: ReadFacts
   readonly recent: RecentChanges

@@ -32,7 +32,7 @@ export const exportSvn = Effect.fnUntraced(function* (
   if (bytes > maxBytes) return yield* tooLargeTree(bytes, maxBytes)
 })
 
-export const tooLargeTree = (bytes: number, maxBytes: number) =>
+const tooLargeTree = (bytes: number, maxBytes: number) =>
   new CheckoutError({
     reason: "limit",
     why: {

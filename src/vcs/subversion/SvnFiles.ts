@@ -10,7 +10,7 @@ export interface SvnFile {
   readonly revision: string
 }
 
-export interface SizedFile extends SvnFile {
+interface SizedFile extends SvnFile {
   readonly bytes: number
 }
 

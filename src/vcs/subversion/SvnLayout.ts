@@ -4,7 +4,7 @@
  */
 import { layoutFolders } from "../../domain/BranchNames.ts"
 
-export interface SvnBranch {
+interface SvnBranch {
   /** Path of the branch. */
   readonly branch: string
   /** Path within it. */

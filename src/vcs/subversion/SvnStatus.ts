@@ -125,7 +125,7 @@ const readFiles = Effect.fnUntraced(function* (
 export const pinned = (path: string): string => (path === "" ? ".@" : `./${path}@`)
 
 /** Decides by the status of the file and of the nearest folder above it that was copied, moved, deleted or replaced. Pure. */
-export const toWorkingFile = (items: Items, file: InfoFile): WorkingFile | undefined => {
+const toWorkingFile = (items: Items, file: InfoFile): WorkingFile | undefined => {
   const { path } = file
   const own = items.get(path)
   let above: string | undefined

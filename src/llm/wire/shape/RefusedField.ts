@@ -1,7 +1,7 @@
 /** The refusal of a request of an agent: its reason and the path of the field. Names come from the agent and are shortened. Pure. */
 import type { WireFormat } from "../../WireGateway.ts"
 
-export type RefusedFieldReason =
+type RefusedFieldReason =
   /** A field that the table of the format does not have. */
   | { readonly _tag: "UnknownField" }
   /** One field in two spellings. */

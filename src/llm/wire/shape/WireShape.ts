@@ -6,7 +6,7 @@ import { isJson } from "../WireJson.ts"
 import type { WireJson } from "../WireJson.ts"
 import { RefusedField } from "./RefusedField.ts"
 
-export interface ShapeContext {
+interface ShapeContext {
   /** Whether tools of the provider that search the web may be used. */
   readonly webSearch: boolean
   /** Names of removed tools. */
