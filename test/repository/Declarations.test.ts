@@ -118,3 +118,24 @@ it("no two exported types have one name", () => {
   const repeated = [...Map.groupBy(names, ({ name }) => name)].filter(([, found]) => found.length > 1)
   expect(repeated.map(([name, found]) => `${name}: ${found.map(({ file }) => file).join(", ")}`)).toEqual([])
 })
+
+/** The compiler imports these by their names. */
+const compiled = "src/dashboard/parts/JsxRuntime.ts"
+
+it("every exported name is in another file", () => {
+  const readers = globSync(["{src,actors,nats,test,demo,eval,scripts}/**/*.{ts,tsx,mjs}", "*.ts"])
+  const words = readers.map((file) => ({
+    file,
+    names: new Set(readFileSync(file, "utf8").match(/[A-Za-z_]\w*/g))
+  }))
+  const counts = new Map<string, number>()
+  for (const { names } of words) for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const unused = words
+    .filter(({ file }) => /^(?:src|actors|nats)\//.test(file) && file !== compiled)
+    .flatMap(({ file }) =>
+      [...readFileSync(file, "utf8").matchAll(/^export (?:const|class|interface|type) (\w+)/gm)].flatMap(
+        ([, name = ""]) => ((counts.get(name) ?? 0) < 2 ? [`${file} ${name}`] : [])
+      )
+    )
+  expect(unused).toEqual([])
+})

@@ -46,7 +46,7 @@ interface EngineFacts {
 }
 
 /** Facts of podman's own API. Its other one looks for the files of control groups of version 1 only. */
-export interface PodmanFacts {
+interface PodmanFacts {
   readonly host: { readonly cgroupControllers?: ReadonlyArray<string> | null; readonly cgroupManager?: string }
 }
 
@@ -63,7 +63,7 @@ const isPodmanFacts = (facts: unknown): facts is PodmanFacts =>
   typeof facts === "object" && facts !== null && "host" in facts
 
 /** Returns whether the engine would create a container with its limits: one that cannot does so without them, and does not report that. */
-export const holdsLimits = (
+const holdsLimits = (
   { CpuCfsQuota: cpus, MemoryLimit: memory, PidsLimit: processes, Rootless }: EngineFacts,
   podman?: PodmanFacts
 ): boolean => {
