@@ -123,7 +123,7 @@ it("no two exported types have one name", () => {
 const compiled = "src/dashboard/parts/JsxRuntime.ts"
 
 it("every exported name is in another file", () => {
-  const readers = globSync(["{src,actors,nats,test,demo,eval,scripts}/**/*.{ts,tsx,mjs}", "*.ts"])
+  const readers = globSync(["{src,actors,nats,test,demo,eval,scripts}/**/*.{ts,tsx,js,mjs}", "*.ts"])
   const words = readers.map((file) => ({
     file,
     names: new Set(readFileSync(file, "utf8").match(/[A-Za-z_]\w*/g))
