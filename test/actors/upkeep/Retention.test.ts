@@ -3,7 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Clock, DateTime, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as BatchKeeper from "../../../actors/scheduling/BatchKeeper.ts"
-import * as Housekeeping from "../../../actors/upkeep/Housekeeping.ts"
+import { prune } from "../../../actors/upkeep/Retention.ts"
 import { LeaseToken } from "../../../src/domain/FencingToken.ts"
 import { layerStatic } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
@@ -104,7 +104,7 @@ it.effect.each([
       yield* TestClock.setTime(now)
       yield* Effect.forEach(receivedAt, populate)
       assert.deepStrictEqual(yield* counts, all)
-      yield* Housekeeping.prune(yield* Clock.currentTimeMillis)
+      yield* prune(yield* Clock.currentTimeMillis)
       yield* BatchKeeper.prune
       assert.deepStrictEqual(yield* counts, { ...all, ...fewer })
     }).pipe(Effect.provide(parts(retention)))
@@ -127,7 +127,7 @@ it.effect("payloads.max_age_days decides which bodies of deliveries are removed"
       replayOf: undefined
     }))
     yield* payloads.store(kept, 10)
-    yield* Housekeeping.prune(now)
+    yield* prune(now)
     const left = yield* Effect.forEach(ages, (days) => payloads.get(`${days} days`))
     assert.deepStrictEqual(
       left.map((one) => one?.eventId),
@@ -140,7 +140,7 @@ it.effect("statistics remain when runs are removed", () =>
   Effect.gen(function* () {
     yield* TestClock.setTime(now)
     yield* Effect.forEach(receivedAt, populate)
-    yield* Housekeeping.prune(now)
+    yield* prune(now)
     const windows = yield* Statistics.use((statistics) => statistics.windows(now))
     assert.strictEqual((yield* counts).runs, 1)
     assert.strictEqual(windows.all.counts.runs_failed, 3)
@@ -166,8 +166,8 @@ it.effect.each([
     yield* TestClock.setTime(now)
     yield* populate(now, 0)
     assert.strictEqual(yield* count, 1)
-    yield* Housekeeping.prune(now)
-    yield* Housekeeping.prune(now + after * 86_400_000)
+    yield* prune(now)
+    yield* prune(now + after * 86_400_000)
     assert.strictEqual(yield* count, left)
   }).pipe(Effect.provide(parts({ deleted_project_grace_days: days })))
 )
@@ -177,8 +177,8 @@ it.effect("a project that is configured remains", () =>
     const { projects } = yield* Statistics
     yield* TestClock.setTime(now)
     yield* populate(now, 0)
-    yield* Housekeeping.prune(now)
-    yield* Housekeeping.prune(now + 86_400_000)
+    yield* prune(now)
+    yield* prune(now + 86_400_000)
     const [found] = yield* projects({ limit: 10 })
     assert.deepInclude(found?.project, { workspace: "app", deletedAt: undefined })
   }).pipe(Effect.provide(parts({ deleted_project_grace_days: 0 }, configured)))

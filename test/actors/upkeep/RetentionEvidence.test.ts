@@ -1,7 +1,7 @@
 /** Evidence is removed together with the record of its run, and not before. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { pruneEvidence } from "../../../actors/upkeep/EvidenceRetention.ts"
+import { pruneEvidence } from "../../../actors/upkeep/Retention.ts"
 import { LeaseToken } from "../../../src/domain/FencingToken.ts"
 import { TargetKey } from "../../../src/domain/Keys.ts"
 import * as FileObjects from "../../../src/store/objects/FileObjects.ts"
