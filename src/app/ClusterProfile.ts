@@ -21,34 +21,27 @@ import { wakeActors } from "./ActorMessages.ts"
 import * as NatsNodeList from "../admin/nodes/NatsNodeList.ts"
 import { administration } from "./Administration.ts"
 import { adminSocket } from "./AdminSocket.ts"
-import { agentLayer } from "../agent/AgentLayer.ts"
-import { cliAgents, missingAgents } from "./AgentServices.ts"
-import { missingPrograms } from "./MissingPrograms.ts"
 import { clusterProblems } from "../config/checks/Cluster.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
-import { usableFolders } from "./DataFolders.ts"
 import { layerClient, locateDatabase } from "./Database.ts"
 import * as StoreClock from "../database/sql/StoreClock.ts"
 import { ConfigInvalid } from "../config/LoadConfig.ts"
 import * as NatsConfigHead from "../config/snapshots/NatsConfigHead.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
 import { AwaitedServers } from "../ingress/AwaitedServers.ts"
-import { OpenPorts } from "../ingress/OpenPorts.ts"
 import * as ReplayDeliveries from "../ingress/ReplayDeliveries.ts"
 import { IngressServer } from "../ingress/Server.ts"
-import * as ModelServices from "./ModelServices.ts"
 import * as NodeWatch from "../admin/nodes/NodeWatch.ts"
 import * as NatsMetrics from "../observability/cluster/NatsMetrics.ts"
 import * as NatsProgress from "../observability/cluster/NatsProgress.ts"
 import * as OutputsLayer from "../outputs/OutputsLayer.ts"
-import { identity, records, threads, vcs } from "./Parts.ts"
+import { agentOver, identity, missing, records, threads, vcs, withPorts } from "./Parts.ts"
 import { actorCount, presence, toVersion, withoutActors } from "../admin/nodes/NatsPresence.ts"
 import * as NatsCancellations from "../queue/dispatch/NatsCancellations.ts"
 import * as NatsEvictions from "../queue/dispatch/NatsEvictions.ts"
 import * as NatsLiveNodes from "../queue/dispatch/NatsLiveNodes.ts"
 import * as NatsNewerHeads from "../queue/dispatch/NatsNewerHeads.ts"
 import * as NatsTickets from "../queue/dispatch/NatsTickets.ts"
-import { repeatStart } from "./RepeatStart.ts"
 import type { ServiceOptions } from "./ServiceOptions.ts"
 
 /** Stores that only this node would see are refused before any is opened. */
@@ -93,15 +86,12 @@ const runner = (assigned: ReadonlyArray<string>) =>
     )
   )
 
-const agent = agentLayer.pipe(
-  Layer.provide(cliAgents),
-  Layer.provideMerge(ModelServices.gateway),
-  Layer.provide(client)
-)
+const agent = agentOver(client)
 const outputs = OutputsLayer.layer.pipe(Layer.provide(agent))
 const notifications = Layer.mergeAll(NatsTickets.layer, NatsCancellations.layer, NatsNewerHeads.layer)
 
-export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOptions) => {
+export const layer = (settings: NatsSettings, options: ServiceOptions) => {
+  const { roles, ingress = {} } = options
   const server = Layer.unwrap(
     Effect.map(Effect.all([NatsConnection, NatsLockHealth, NatsNodes]), ([{ roundTrip }, locks, nodes]) =>
       IngressServer.layerOnPorts({
@@ -130,8 +120,7 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
 
   const executor = roles.has("executor")
     ? Actors.executing.pipe(
-        Layer.merge(missingAgents),
-        Layer.merge(missingPrograms),
+        Layer.merge(missing),
         Layer.provide([outputs, vcs, threads, agent, notifications]),
         Layer.provide(client)
       )
@@ -166,10 +155,7 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
     Layer.provide(bus(settings)),
     Layer.provide(identity),
     Layer.provide(clock),
-    repeatStart,
-    Layer.provide(OpenPorts.layer({ ...ingress, receives: roles.has("ingress"), dashboard: roles.has("dashboard") })),
-    Layer.provide(AwaitedServers.layer),
-    Layer.provide(usableFolders(roles)),
+    withPorts(options),
     Layer.provide(refuseOwnStores)
   )
 }

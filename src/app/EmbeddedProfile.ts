@@ -14,24 +14,16 @@ import { shardGroups } from "../../actors/Placement.ts"
 import { wakeActors, wakeNobody } from "./ActorMessages.ts"
 import { adminSocket } from "./AdminSocket.ts"
 import { administration, administrationAlone, thisNode, withActors } from "./Administration.ts"
-import { agentLayer } from "../agent/AgentLayer.ts"
-import { cliAgents, missingAgents } from "./AgentServices.ts"
-import { missingPrograms } from "./MissingPrograms.ts"
-import { usableFolders } from "./DataFolders.ts"
 import { LiveNodes } from "../domain/LiveNodes.ts"
-import { AwaitedServers } from "../ingress/AwaitedServers.ts"
-import { OpenPorts } from "../ingress/OpenPorts.ts"
 import * as ReplayDeliveries from "../ingress/ReplayDeliveries.ts"
 import { IngressServer } from "../ingress/Server.ts"
-import * as ModelServices from "./ModelServices.ts"
 import { worksAlone } from "../domain/Role.ts"
 import * as OutputsLayer from "../outputs/OutputsLayer.ts"
-import { identity, records, threads, vcs } from "./Parts.ts"
+import { agentOver, identity, missing, records, threads, vcs, withPorts } from "./Parts.ts"
 import { Cancellations } from "../queue/dispatch/Cancellations.ts"
 import { NewerHeads } from "../queue/dispatch/NewerHeads.ts"
 import { WritePermits } from "../forge/WritePermits.ts"
 import { Tickets } from "../queue/dispatch/Tickets.ts"
-import { repeatStart } from "./RepeatStart.ts"
 import type { ServiceOptions } from "./ServiceOptions.ts"
 
 const engine = SingleRunner.layer({
@@ -44,16 +36,11 @@ const engine = SingleRunner.layer({
   }
 }).pipe(Layer.provide(NodeCrypto.layerDigest))
 
-const agent = agentLayer.pipe(
-  Layer.provide(cliAgents),
-  Layer.provideMerge(ModelServices.gateway),
-  Layer.provide([engine, identity])
-)
+const agent = agentOver(engine).pipe(Layer.provide(identity))
 const outputs = OutputsLayer.layer.pipe(Layer.provide(agent))
 
 const actors = Actors.layerAll.pipe(
-  Layer.merge(missingAgents),
-  Layer.merge(missingPrograms),
+  Layer.merge(missing),
   Layer.provideMerge(engine),
   Layer.provide([
     WritePermits.layerAlone,
@@ -86,7 +73,8 @@ const administeringAlone = (roles: ServiceOptions["roles"]) =>
     Layer.provide(identity)
   )
 
-export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
+export const layer = (options: ServiceOptions) => {
+  const { roles, ingress = {} } = options
   // A node is ready once commands reach it on its socket.
   const http = IngressServer.layerOnPorts(ingress).pipe(Layer.provide(adminSocket.pipe(Layer.provide(identity))))
   const serving = worksAlone(roles)
@@ -94,9 +82,6 @@ export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
     : http.pipe(Layer.provide([wakeNobody, administeringAlone(roles)]))
   return Layer.merge(serving, RefusedConfiguration.layer.pipe(Layer.provide(identity))).pipe(
     Layer.provide(records),
-    repeatStart,
-    Layer.provide(OpenPorts.layer({ ...ingress, receives: roles.has("ingress"), dashboard: roles.has("dashboard") })),
-    Layer.provide(AwaitedServers.layer),
-    Layer.provide(usableFolders(roles))
+    withPorts(options)
   )
 }

@@ -1,16 +1,25 @@
 /** Parts that a node has in either profile, over the stores of its configuration. Wiring only. */
 import { Effect, Layer } from "effect"
 import { hostname } from "node:os"
+import { agentLayer } from "../agent/AgentLayer.ts"
+import { cliAgents, missingAgents } from "./AgentServices.ts"
 import { configSource } from "./ConfigSource.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
+import { usableFolders } from "./DataFolders.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
 import * as ChangeThreads from "../engine/ChangeThreads.ts"
 import { Forges } from "../forge/Forges.ts"
 import * as LearnOwnAccounts from "../forge/hosts/LearnOwnAccounts.ts"
 import { OwnAccounts } from "../forge/OwnAccounts.ts"
+import { AwaitedServers } from "../ingress/AwaitedServers.ts"
+import { OpenPorts } from "../ingress/OpenPorts.ts"
 import * as KeepConfigurations from "./KeepConfigurations.ts"
 import * as KeepRunLogs from "./KeepRunLogs.ts"
+import { missingPrograms } from "./MissingPrograms.ts"
+import * as ModelServices from "./ModelServices.ts"
 import { queues } from "./Queues.ts"
+import { repeatStart } from "./RepeatStart.ts"
+import type { ServiceOptions } from "./ServiceOptions.ts"
 import { cache, objects, spool, stores } from "./Stores.ts"
 import { processLimits } from "../vcs/process/ProcessLimits.ts"
 import * as KeepWorkspaceCache from "../vcs/cache/KeepWorkspaceCache.ts"
@@ -48,3 +57,20 @@ export const vcs = KeepWorkspaceCache.layer.pipe(
 
 /** Threads that analyse changes. */
 export const threads = ChangeThreads.layer
+
+/** Analysis: the modes of agents, and the gateway to models, over the engine of the actors. */
+export const agentOver = <A, E, R>(engine: Layer.Layer<A, E, R>) =>
+  agentLayer.pipe(Layer.provide(cliAgents), Layer.provideMerge(ModelServices.gateway), Layer.provide(engine))
+
+/** Warns of what a node that executes reviews lacks. */
+export const missing = Layer.merge(missingAgents, missingPrograms)
+
+/** Opens the ports before everything else of a node, and repeats the start of the rest when a server disconnects. */
+export const withPorts =
+  ({ roles, ingress = {} }: ServiceOptions) =>
+  <A, E, R>(node: Layer.Layer<A, E, R>) =>
+    repeatStart(node).pipe(
+      Layer.provide(OpenPorts.layer({ ...ingress, receives: roles.has("ingress"), dashboard: roles.has("dashboard") })),
+      Layer.provide(AwaitedServers.layer),
+      Layer.provide(usableFolders(roles))
+    )
