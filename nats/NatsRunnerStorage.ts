@@ -14,9 +14,37 @@ import { NatsConnection } from "./NatsConnection.ts"
 import type { NatsError } from "./NatsError.ts"
 import { leaseMillis, streams } from "./NatsStreams.ts"
 import { Holdings, evictRunners, liveLeases, registerRunner, unregisterRunner } from "./RunnerLease.ts"
-import { deleteMarks, listRunners, setHealth } from "./RunnerMarks.ts"
 import { acquireShards, refreshShards, releaseEverything, releaseShard } from "./ShardLocks.ts"
 import type { Locks } from "./ShardLocks.ts"
+import type { NatsBucket } from "./NatsBucket.ts"
+import { token } from "./NatsSubjects.ts"
+
+/**
+ * Marks runners that others consider unhealthy, in the bucket `shards`, which has no TTL: writing a mark must not extend the runner's
+ * lease.
+ */
+
+const unhealthy = "unhealthy"
+const markOf = (address: string): string => `${unhealthy}.${token(address)}`
+
+const setHealth = (shards: NatsBucket, address: string, isHealthy: boolean): Effect.Effect<void, NatsError> =>
+  isHealthy ? shards.delete(markOf(address)) : Effect.asVoid(shards.put(markOf(address), unhealthy))
+
+/** Deletes the marks of runners that no longer exist. */
+const deleteMarks = Effect.fnUntraced(function* ({ leases, shards }: Pick<Locks, "leases" | "shards">) {
+  const marks = yield* shards.keys(`${unhealthy}.*`)
+  if (marks.length === 0) return
+  const alive = new Set((yield* liveLeases(leases)).map(({ address }) => markOf(address)))
+  yield* Effect.forEach(marks, (mark) => (alive.has(mark) ? Effect.void : shards.delete(mark)), { discard: true })
+})
+
+/** Lists the registered runners and their health. */
+const listRunners = Effect.fnUntraced(function* ({ leases, shards }: Pick<Locks, "leases" | "shards">) {
+  const marks = new Set(yield* shards.keys(`${unhealthy}.*`))
+  return (yield* liveLeases(leases))
+    .filter(({ registered }) => registered)
+    .map(({ address, runner }): [runner: string, isHealthy: boolean] => [runner, !marks.has(markOf(address))])
+})
 
 /** Exposes the lease of this process's runner. */
 export class NatsRunnerLease extends Context.Service<

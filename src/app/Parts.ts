@@ -1,5 +1,5 @@
 /** Parts that a node has in either profile, over the stores of its configuration. Wiring only. */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { hostname } from "node:os"
 import { agentLayer } from "../agent/AgentLayer.ts"
 import { cliAgents, missingAgents } from "./AgentServices.ts"
@@ -15,7 +15,6 @@ import { AwaitedServers } from "../ingress/AwaitedServers.ts"
 import { OpenPorts } from "../ingress/OpenPorts.ts"
 import * as KeepConfigurations from "./KeepConfigurations.ts"
 import * as KeepRunLogs from "./KeepRunLogs.ts"
-import { missingPrograms } from "./MissingPrograms.ts"
 import * as ModelServices from "./ModelServices.ts"
 import { queues } from "./Queues.ts"
 import { repeatStart } from "./RepeatStart.ts"
@@ -24,6 +23,32 @@ import { cache, objects, spool, stores } from "./Stores.ts"
 import { processLimits } from "../vcs/process/ProcessLimits.ts"
 import * as KeepWorkspaceCache from "../vcs/cache/KeepWorkspaceCache.ts"
 import { layerVcs } from "../vcs/VcsLayer.ts"
+import { hasProgram, listPrograms } from "../config/Requirements.ts"
+import type { Snapshot } from "../config/Snapshot.ts"
+
+/** Warns of programs that the configuration needs and this node lacks, when it starts and when a configuration adds one. Each once. */
+const missingPrograms = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const config = yield* ConfigStore
+    const warned = new Set<string>()
+    const warn = (snapshot: Snapshot) =>
+      Effect.forEach(listPrograms(snapshot), ({ install, name, why }) =>
+        Effect.flatMap(hasProgram(name), (isFound) => {
+          if (isFound || warned.has(name)) return Effect.void
+          warned.add(name)
+          return Effect.logWarning("program missing, reviews that need it fail", {
+            program: name,
+            needed_for: why,
+            advice: install
+          })
+        })
+      )
+    yield* Stream.concat(Stream.sync(config.current), config.changes).pipe(
+      Stream.runForEach(warn),
+      Effect.forkScoped({ startImmediately: true })
+    )
+  })
+)
 
 export const identity = NodeIdentity.layer(process.env["SVC_NODE_NAME"] ?? hostname())
 

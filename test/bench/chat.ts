@@ -5,7 +5,7 @@
 import { performance } from "node:perf_hooks"
 import { Pool } from "undici"
 import { callbackSecrets, chatDocument, chatEnv, deliverFeishu, feishuMessage } from "../harness/ChatPeople.ts"
-import { encryptFeishu, feishuHeaders } from "../../demo/DemoFeishuEvents.ts"
+import { encryptFeishu, feishuHeaders } from "../../demo/DemoChat.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
 import { Installation } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"

@@ -5,7 +5,7 @@ import { Redacted } from "effect"
 import { readFeishuCallback } from "../../src/chat/feishu/Callback.ts"
 import { appForm, botForm, readWecomCallback } from "../../src/chat/wecom/Callback.ts"
 import type { WecomForm } from "../../src/chat/wecom/Callback.ts"
-import { encryptFeishu, feishuHeaders } from "../../demo/DemoFeishuEvents.ts"
+import { encryptFeishu, feishuHeaders } from "../../demo/DemoChat.ts"
 import { encryptWecom, wecomKey, wecomQuery } from "../harness/ChatSigning.ts"
 
 const now = 1_700_000_000_000

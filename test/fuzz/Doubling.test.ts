@@ -4,8 +4,8 @@
  */
 import { Result } from "effect"
 import { describe, expect, it } from "vitest"
-import { cleanBody } from "../../src/ingress/CleanPayload.ts"
-import { divide } from "../../src/agent/mcp/ReplyParts.ts"
+import { cleanBody } from "../../src/ingress/PayloadKeeper.ts"
+import { divide } from "../../src/agent/mcp/ToolCalls.ts"
 import { parseAgentJson } from "../../src/agent/socket/AgentJson.ts"
 import { anyGlob } from "../../src/domain/Globs.ts"
 import { readText } from "../../src/config/LoadConfig.ts"

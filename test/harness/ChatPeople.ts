@@ -1,6 +1,6 @@
 /** People who write to the service through the callbacks of chat platforms. */
-import { feishuMessagePayload, feishuPayload, sendFeishuEvent } from "../../demo/DemoFeishuEvents.ts"
-import type { Delivered, FeishuMessageOptions } from "../../demo/DemoFeishuEvents.ts"
+import { feishuMessagePayload, feishuPayload, sendFeishuEvent } from "../../demo/DemoChat.ts"
+import type { Delivered, FeishuMessageOptions } from "../../demo/DemoChat.ts"
 import { encryptWecom, wecomKey, wecomQuery } from "./ChatSigning.ts"
 
 export const callbackSecrets = { token: "callback-t0ken", encryptKey: "callback-encrypt-key" } as const

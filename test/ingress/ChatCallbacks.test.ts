@@ -8,7 +8,7 @@ import { StoreError } from "../../src/database/StoreError.ts"
 import { makeChatCallbacks } from "../../src/ingress/ChatCallbacks.ts"
 import { WarningLimits } from "../../src/observability/LimitedWarnings.ts"
 import { callbackSecrets, chatDocument, chatEnv, feishuDirectoryChange, feishuMessage } from "../harness/ChatPeople.ts"
-import { encryptFeishu, feishuHeaders } from "../../demo/DemoFeishuEvents.ts"
+import { encryptFeishu, feishuHeaders } from "../../demo/DemoChat.ts"
 import { snapshotFrom } from "../outputs/FromDocument.ts"
 
 const now = 1_700_000_000_000

@@ -14,7 +14,7 @@ const credential = (description: string) =>
     description: `${description}; not_used: its kind has none`
   })
 
-export const TriggerHealth = Schema.Struct({
+const TriggerHealth = Schema.Struct({
   name: text("Name of the trigger"),
   kind: TriggerKind,
   enabled: Schema.Boolean,

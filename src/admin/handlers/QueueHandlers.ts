@@ -14,9 +14,70 @@ import { because, conflict, notFound, NotFound } from "../api/Problems.ts"
 import { CurrentUser } from "../api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
 import { parseSort } from "./Paging.ts"
-import { cancelledBy, changeQueue } from "./QueueBulk.ts"
 import { pause as pauseRecord } from "../api/QueueRecords.ts"
 import { batchView, entryView, toTime } from "../views/Views.ts"
+import { maxBulk } from "../api/QueueGroup.ts"
+import type { Bulk } from "../api/QueueGroup.ts"
+
+/** Cancels or retries several entries for an administrator, or lists what would be changed. Each entry is changed by itself. */
+
+type BulkRequest = typeof Bulk.Type
+
+interface Selected {
+  readonly id: string
+  readonly status: string
+}
+
+const statusOf = Effect.fnUntraced(function* (id: string) {
+  const match = yield* (yield* Operations).show(id)
+  return match === undefined ? "unknown" : match._tag === "Entry" ? match.entry.status : match.batch.status
+})
+
+/** Statuses of entries that have not ended. */
+const currentStatuses: ReadonlyArray<EntryStatus> = ["waiting", "ready", "running"]
+const defaultStatus = { cancel: "waiting", retry: "dead" } as const
+
+const select = Effect.fnUntraced(function* ({ action, ids, status, workspace }: BulkRequest) {
+  if (ids !== undefined) {
+    const items = yield* Effect.forEach(new Set(ids), (id) =>
+      Effect.map(statusOf(id), (found) => ({ id, status: found }))
+    )
+    return { items: items satisfies ReadonlyArray<Selected>, more: false }
+  }
+  const selection = status ?? defaultStatus[action]
+  const statuses = selection === "current" ? currentStatuses : [selection]
+  const page = yield* (yield* Operations).list({ workspace, statuses, limit: maxBulk })
+  const items = page.items.map(({ entry }): Selected => ({ id: entry.id, status: entry.status }))
+  return { items, more: page.next !== undefined }
+})
+
+/** Returns the reason of what a person cancels, with the words of that person. */
+const cancelledBy = (name: string, words: string | undefined): Reason => ({
+  _tag: "CancelledBy",
+  name,
+  ...(words === undefined ? {} : { reason: verbatimReason(words) })
+})
+
+const changeQueue = Effect.fnUntraced(function* (request: BulkRequest) {
+  const { action, preview, reason } = request
+  const { items, more } = yield* select(request)
+  const common = { preview, matched: items.length, more }
+  if (preview) return { ...common, items: items.map(({ id, status }) => ({ id, result: status })) }
+  const operations = yield* Operations
+  const { username } = yield* CurrentUser
+  const why = cancelledBy(username, reason)
+  const change = (id: string) =>
+    action === "cancel"
+      ? Effect.map(operations.cancel(id, why), (result) => (result === "over" ? "already_ended" : result))
+      : operations.retry(id)
+  const changed = yield* Effect.forEach(items, ({ id }) => Effect.map(change(id), (result) => ({ id, result })))
+  yield* Effect.logInfo("queue changed by an administrator", {
+    action: `bulk ${action}`,
+    username,
+    entries: items.length
+  })
+  return { ...common, items: changed }
+})
 
 const active: ReadonlyArray<EntryStatus> = ["waiting", "ready", "running"]
 /** Maximum number of workspaces that an error names. */

@@ -9,21 +9,56 @@ import { Outbox } from "../../store/Outbox.ts"
 import { Outcomes } from "../../store/Outcomes.ts"
 import { Receipts } from "../../store/Receipts.ts"
 import { RunLogs } from "../../store/RunLogs.ts"
-import { Runs } from "../../store/Runs.ts"
+import { Runs, listedValue, runValues } from "../../store/Runs.ts"
 import type { Run } from "../../store/Runs.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
-import { selected } from "../api/Parameters.ts"
-import { conflict, notFound } from "../api/Problems.ts"
+import { selected, pageSize } from "../api/Parameters.ts"
+import { conflict, notFound, invalid } from "../api/Problems.ts"
 import { CurrentUser } from "../api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
 import { cancelReview } from "./CancelReview.ts"
 import { liveEvents } from "../views/LiveRuns.ts"
-import { toPage } from "./Paging.ts"
-import { runCursorValue, runPageFilter } from "./RunOrder.ts"
+import { toPage, isCount, otherCursor, pageFilter, parseSort, parseValueCursor } from "./Paging.ts"
 import { withEvents } from "../views/RunEvents.ts"
 import { logLine } from "../api/RunRecords.ts"
 import { findingView, listedRunView, runDetails } from "../views/RunViews.ts"
 import { makeSessionStreams } from "../sessions/SessionStreams.ts"
+
+/** Orders lists of runs: by id with any filter, or by a value that has an index, which serves a filter by workspace only. */
+
+interface Query {
+  readonly cursor?: string
+  readonly limit?: number
+  readonly sort?: string
+}
+
+/** Parameters that a list by a value can have. */
+const combined: ReadonlySet<string> = new Set(["workspace", "sort", "cursor", "limit"])
+
+const valueNamed = (sort: string | undefined) => {
+  const { isDescending, key } = parseSort(sort ?? "")
+  const by = runValues.find((name) => name === key)
+  return by === undefined ? undefined : { by, smallestFirst: !isDescending }
+}
+
+/** Returns the part of the filter that selects a page of runs. */
+const runPageFilter = Effect.fnUntraced(function* (query: Query) {
+  const order = valueNamed(query.sort)
+  if (order === undefined) return pageFilter(query)
+  const other = Object.keys(query).find((name) => !combined.has(name))
+  if (other !== undefined) return yield* Effect.fail(invalid("sort", { _tag: "SortExpected", other, by: order.by }))
+  const limit = pageSize(query) + 1
+  if (query.cursor === undefined) return { order, limit }
+  const { id, value } = yield* parseValueCursor(query.cursor)
+  if (!isCount(value)) return yield* Effect.fail(otherCursor)
+  return { order: { ...order, from: { value: Number(value), id } }, limit }
+})
+
+/** Returns what the cursor of a page of runs continues after, in addition to the id. */
+const runCursorValue = ({ sort }: Query): ((run: Run) => number) | undefined => {
+  const order = valueNamed(sort)
+  return order === undefined ? undefined : (run) => listedValue(run, order.by)
+}
 
 const unknownRun = notFound({ _tag: "RunUnknown" })
 

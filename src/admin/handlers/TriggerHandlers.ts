@@ -2,7 +2,7 @@
 import { Clock, Duration, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ConfigStore } from "../../config/ConfigStore.ts"
-import type { Snapshot } from "../../config/Snapshot.ts"
+import type { Snapshot, TriggerProfile, Workspace } from "../../config/Snapshot.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import { Receipts } from "../../store/Receipts.ts"
 import type { TriggerActivity } from "../../store/Receipts.ts"
@@ -10,10 +10,144 @@ import { RejectedSignatures } from "../../store/RejectedSignatures.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
 import { because, notFound, TooManyRequests } from "../api/Problems.ts"
 import { orUnavailable } from "./Available.ts"
-import { checkTrigger } from "./CheckTrigger.ts"
-import { listSetups } from "./TriggerHealth.ts"
 import { maybeTime } from "../views/Views.ts"
 import { withoutUndefined } from "../views/WithoutUndefined.ts"
+import { isForgeKind } from "../../domain/Kinds.ts"
+import { publicUrl } from "../../domain/RunLink.ts"
+import { reportAccess } from "../../forge/Access.ts"
+import type { AccessReport } from "../../forge/Access.ts"
+import type { TriggerCheck } from "../api/TriggerGroup.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import type { TriggerKind } from "../../domain/Kinds.ts"
+
+/** Describes the set-up of triggers: which of their credentials are set, which workspaces name them. Never their values. Pure. */
+
+type CredentialState = "set" | "missing" | "not_used"
+
+interface TriggerSetup {
+  readonly name: string
+  readonly kind: TriggerKind
+  readonly enabled: boolean
+  readonly path: string | undefined
+  readonly baseUrl: string | undefined
+  readonly workspaces: number
+  readonly secret: CredentialState
+  readonly token: CredentialState
+}
+
+const callPaths: Partial<Record<TriggerKind, string>> = {
+  perforce: "/triggers/p4",
+  subversion: "/triggers/svn",
+  manual: "/triggers/manual"
+}
+
+const state = (isSet: boolean): CredentialState => (isSet ? "set" : "missing")
+
+/** Returns whether any caller of `/triggers/*` can authenticate. */
+const hasApiKey = ({ credential, document, workspaces }: Snapshot): boolean =>
+  [document.server.auth, ...[...workspaces.values()].map(({ instance }) => instance.auth)].some(
+    (holder) => holder.enabled && credential(holder, "api_key") !== undefined
+  )
+
+const secretOf = (snapshot: Snapshot, { kind, webhookSecret }: TriggerProfile): CredentialState => {
+  if (isForgeKind(kind)) return state(webhookSecret !== undefined)
+  return callPaths[kind] === undefined ? "not_used" : state(hasApiKey(snapshot))
+}
+
+const tokenOf = ({ credential }: Snapshot, { kind, settings, token }: TriggerProfile): CredentialState => {
+  if (isForgeKind(kind)) return state(token !== undefined || settings.app !== undefined)
+  if (kind !== "perforce" && kind !== "subversion") return "not_used"
+  const names = kind === "perforce" ? ["ticket", "password"] : ["password"]
+  return state(names.some((name) => credential(settings, name) !== undefined))
+}
+
+/** A rule that names no trigger matches those of every trigger. */
+const names = ({ instance }: Workspace, trigger: string): boolean =>
+  instance.source_repo?.trigger === trigger ||
+  (instance.match ?? []).some(({ triggers }) => triggers === undefined || triggers.includes(trigger))
+
+/** Returns the set-up of every trigger, by name. `prefix` is `server.path_prefix`, normalised. */
+const listSetups = (snapshot: Snapshot, prefix: string): ReadonlyArray<TriggerSetup> => {
+  const workspaces = [...snapshot.workspaces.values()]
+  return [...snapshot.triggers.values()]
+    .map((trigger) => {
+      const { baseUrl, enabled, kind, name } = trigger
+      const path = isForgeKind(kind) ? `/webhooks/${kind}` : callPaths[kind]
+      return {
+        name,
+        kind,
+        enabled,
+        path: path === undefined ? undefined : `${prefix}${path}`,
+        baseUrl,
+        workspaces: workspaces.filter((workspace) => names(workspace, name)).length,
+        secret: secretOf(snapshot, trigger),
+        token: tokenOf(snapshot, trigger)
+      }
+    })
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+/**
+ * Checks one trigger for an administrator: its set-up, the permissions of its credential and the webhooks of its repositories at the host
+ * (src/forge/Access.ts, as `aicr doctor` does), and whether the service responds at its public address. Changes nothing.
+ */
+
+type CheckResult = typeof TriggerCheck.Type
+
+const result = (check: CheckResult["check"], level: AccessReport["level"], reason: Reason): CheckResult => ({
+  check,
+  ok: level === "ok",
+  level,
+  reason
+})
+
+/** Returns what the configuration lacks. Pure. */
+const checkSetup = ({ enabled, kind, name, secret, token, workspaces }: TriggerSetup): ReadonlyArray<CheckResult> => {
+  const problems = [
+    ...(enabled ? [] : [result("setup", "error", { _tag: "TriggerDisabled", trigger: name })]),
+    ...(secret === "missing"
+      ? [
+          isForgeKind(kind)
+            ? result("setup", "warning", { _tag: "TriggerWithoutSecret", trigger: name })
+            : result("setup", "error", { _tag: "NoApiKey" })
+        ]
+      : []),
+    ...(token === "missing" ? [result("setup", "error", { _tag: "TriggerWithoutCredential", trigger: name })] : []),
+    ...(workspaces === 0 ? [result("setup", "warning", { _tag: "TriggerWithoutWorkspace", trigger: name })] : [])
+  ]
+  return problems.length > 0
+    ? problems
+    : [result("setup", "ok", { _tag: "TriggerSetUp", trigger: name, count: workspaces })]
+}
+
+/** Timeout in milliseconds of the request to the own address. */
+const addressTimeout = 5000
+
+/** Requests the liveness of the service at its public address, which only the configuration file determines. Follows no redirect. */
+const checkAddress = Effect.fnUntraced(function* ({ document: { server } }: Snapshot) {
+  const url = publicUrl(server, "/healthz")
+  if (url === undefined) return result("address", "warning", { _tag: "NoServiceUrl" })
+  const why = yield* Effect.tryPromise({
+    try: async (signal) => {
+      const response = await fetch(url, {
+        redirect: "manual",
+        signal: AbortSignal.any([signal, AbortSignal.timeout(addressTimeout)])
+      })
+      await response.body?.cancel()
+      return response.status === 200 ? undefined : ({ _tag: "RespondsWithStatus", status: response.status } as const)
+    },
+    catch: () => ({ _tag: "RespondsNot", seconds: addressTimeout / 1000 }) as const
+  }).pipe(Effect.catch(Effect.succeed))
+  return why === undefined
+    ? result("address", "ok", { _tag: "AddressResponds", url })
+    : result("address", "warning", { _tag: "AddressFails", url, why })
+})
+
+const checkTrigger = Effect.fnUntraced(function* (snapshot: Snapshot, setup: TriggerSetup) {
+  const host = yield* reportAccess(snapshot, setup.name)
+  const address = setup.path === undefined ? [] : [yield* checkAddress(snapshot)]
+  return [...checkSetup(setup), ...host.map(({ level, reason }) => result("host", level, reason)), ...address]
+})
 
 const week = Duration.toMillis("7 days")
 const day = Duration.toMillis("1 day")

@@ -1,7 +1,21 @@
 /** Responses that describe the administration. Anyone may request them, so each is rendered once per path prefix. */
 import type { AdminResponse } from "../AdminApi.ts"
 import { docsHeaders, renderDocs } from "./DocsPage.ts"
-import { describeApi } from "./OpenApiDocument.ts"
+import { OpenApi } from "effect/http-api"
+import packageJson from "../../../package.json" with { type: "json" }
+import { AdminHttpApi } from "../api/AdminHttpApi.ts"
+
+/** Describes the administration as an OpenAPI document. */
+
+/** Returns the document. `prefix` is the normalised `server.path_prefix`. */
+const describeApi = (prefix: string): OpenApi.OpenAPISpec => {
+  const document = OpenApi.fromApi(AdminHttpApi)
+  return {
+    ...document,
+    info: { ...document.info, version: packageJson.version },
+    ...(prefix === "" ? {} : { servers: [{ url: prefix }] })
+  }
+}
 
 /** Responses of programs and of pages without login; they contain nothing confidential. */
 const publicHeaders = { "cache-control": "no-cache", "x-content-type-options": "nosniff" }

@@ -3,15 +3,106 @@ import { Effect, Layer, SchemaAST, SchemaIssue } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { because, Forbidden, invalidAll } from "../api/Problems.ts"
-import type { BadRequest } from "../api/Problems.ts"
+import { because, Forbidden, invalidAll, BadRequest, invalid, UnsupportedMediaType } from "../api/Problems.ts"
 import { ValidRequest } from "../api/Rules.ts"
 import { Caller } from "../sessions/Caller.ts"
-import { checkQuery, withoutEmpty } from "./QueryRules.ts"
-import { checkBody } from "./RequestBody.ts"
-import { isCrossOrigin } from "./SameOrigin.ts"
 import { verbatimReason } from "../../domain/Reason.ts"
 import type { Reason } from "../../domain/Reason.ts"
+import type { AdminRequest } from "../AdminApi.ts"
+import { isStorable } from "../../domain/Text.ts"
+import { measureJson } from "../../domain/JsonShape.ts"
+
+/** Checks the body of a request before it is decoded: JSON in UTF-8, of bounded depth, with text that stores accept. Pure. */
+
+/** Maximum number of nested objects and arrays. */
+export const maxDepth = 64
+
+/** Returns the path of the first text that a store refuses. */
+const findUnstorable = (value: unknown, path: string): string | undefined => {
+  if (typeof value === "string") return isStorable(value) ? undefined : path
+  if (typeof value !== "object" || value === null) return undefined
+  for (const [key, inner] of Object.entries(value)) {
+    if (!isStorable(key)) return path
+    const found = findUnstorable(inner, path === "" ? key : `${path}.${key}`)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const notJson = (reason: Reason) => new BadRequest({ code: "invalid_json", ...because(reason) })
+
+const parse = (body: Uint8Array): unknown => {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(body)
+    return measureJson(text, { depth: maxDepth, values: Number.POSITIVE_INFINITY }) === undefined
+      ? notJson({ _tag: "BodyTooDeep", count: maxDepth })
+      : JSON.parse(text)
+  } catch {
+    return notJson({ _tag: "BodyNotJson" })
+  }
+}
+
+/** Returns the error of a body; undefined if it can be decoded. An empty body counts as `{}`. */
+export const checkBody = (
+  body: Uint8Array,
+  contentType: string | undefined,
+  takesBody: boolean
+): BadRequest | UnsupportedMediaType | undefined => {
+  if (body.length === 0) return undefined
+  if (!takesBody) return invalid("", { _tag: "NoBodyExpected" })
+  if (contentType?.split(";")[0]?.trim().toLowerCase() !== "application/json") {
+    return new UnsupportedMediaType({
+      code: "unsupported_media_type",
+      ...because({ _tag: "JsonExpected" })
+    })
+  }
+  const value = parse(body)
+  if (value instanceof BadRequest) return value
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return invalid("", { _tag: "ObjectExpected" })
+  const path = findUnstorable(value, "")
+  return path === undefined ? undefined : invalid(path, { _tag: "TextNotStorable" })
+}
+
+/** Checks the names of query parameters, so that a misspelt filter is not ignored. Pure. */
+
+const problemOf = (query: URLSearchParams, name: string, known: ReadonlyArray<string>): Reason | undefined => {
+  if (!known.includes(name))
+    return known.length === 0 ? { _tag: "ParameterNotTaken" } : { _tag: "ParameterUnknown", names: known }
+  if (query.getAll(name).length > 1) return { _tag: "GivenTwice" }
+  return isStorable(query.get(name) ?? "") ? undefined : { _tag: "TextNotStorable" }
+}
+
+/** Returns the error of a query; undefined if each parameter is known and given once. */
+const checkQuery = (query: URLSearchParams, known: ReadonlyArray<string>): BadRequest | undefined => {
+  const [first, ...others] = [...new Set(query.keys())].flatMap((name) => {
+    const reason = problemOf(query, name, known)
+    return reason === undefined ? [] : [{ path: name.slice(0, 100), reason }]
+  })
+  return first === undefined ? undefined : invalidAll([first, ...others])
+}
+
+/** Returns the parameters that have a value. An empty one counts as missing. */
+const withoutEmpty = (query: URLSearchParams): Record<string, string> =>
+  Object.fromEntries([...query].filter(([, value]) => value !== ""))
+
+/** Decides whether a browser sent a request on behalf of another site. Pure. */
+
+const single = (value: string | ReadonlyArray<string> | undefined): string | undefined =>
+  typeof value === "string" ? value : undefined
+
+const hostOf = (origin: string): string | undefined => (URL.canParse(origin) ? new URL(origin).host : undefined)
+
+/**
+ * Returns whether the request comes from a page of another site. Browsers report the relation in `sec-fetch-site`; older ones send only
+ * `origin`, which is compared with `host`. Programs send neither.
+ */
+export const isCrossOrigin = ({ headers }: Pick<AdminRequest, "headers">): boolean => {
+  const site = single(headers["sec-fetch-site"])
+  if (site !== undefined) return site !== "same-origin" && site !== "none"
+  const origin = single(headers["origin"])
+  return origin !== undefined && hostOf(origin) !== single(headers["host"])?.toLowerCase()
+}
 
 const crossOrigin = new Forbidden({
   code: "cross_origin",

@@ -6,9 +6,22 @@ import { Reason } from "../../domain/Reason.ts"
 import { NodeIdentity } from "../../domain/NodeIdentity.ts"
 import { refusedTemplates } from "../../outputs/SampleRender.ts"
 import { inEnglish } from "../../text/en.ts"
-import { neededRoles } from "./NeededRoles.ts"
 import type { NodeInfo } from "../api/NodeRecords.ts"
 import { listRefused } from "./RefusedConfigurations.ts"
+import type { Snapshot } from "../../config/Snapshot.ts"
+import { workingRoles } from "../../domain/Role.ts"
+import type { Role } from "../../domain/Role.ts"
+import { readAdminCredentials } from "../AdminCredentials.ts"
+
+/** Decides which roles the configuration of a node needs on some node of the installation. */
+
+/** Commands from chat need the role `chat` where a connection is enabled, the dashboard its role where an administrator can log in. */
+const neededRoles = (snapshot: Snapshot): ReadonlyArray<Role> => [
+  "ingress",
+  ...workingRoles,
+  ...(Object.values(snapshot.document.im.connections).some(({ enabled }) => enabled) ? (["chat"] as const) : []),
+  ...(readAdminCredentials(snapshot) === undefined ? [] : (["dashboard"] as const))
+]
 
 /** Describes the work of this node and what it refuses of its configuration. */
 export const describeWork = (

@@ -1,21 +1,72 @@
 /** Handles the login, the logout and the end of sessions. */
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Clock } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ConfigStore } from "../../config/ConfigStore.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
 import { because, Forbidden, TooManyRequests, Unauthorized } from "../api/Problems.ts"
 import { CurrentUser } from "../api/Rules.ts"
 import { requireCredentials } from "./Authentication.ts"
-import type { AdminCredentials } from "../AdminCredentials.ts"
+import type { AdminCredentials, CredentialMatch } from "../AdminCredentials.ts"
 import { discardAction, finishAction, startAction } from "../handlers/Audit.ts"
 import { orUnavailable } from "../handlers/Available.ts"
-import { dashboardUrl } from "./DashboardUrl.ts"
 import { Caller } from "./Caller.ts"
 import { findEditor } from "../configuration/DatabaseSource.ts"
-import { throttled } from "./LoginThrottle.ts"
 import { closeSession, openLink, openSession, revokeSessions, useLink } from "./Sessions.ts"
 import { maybeTime, toTime } from "../views/Views.ts"
 import { withoutUndefined } from "../views/WithoutUndefined.ts"
+import type { Snapshot } from "../../config/Snapshot.ts"
+import { publicUrl } from "../../domain/RunLink.ts"
+import { createHash } from "node:crypto"
+import { backoffMillis, doubling } from "../../domain/Backoff.ts"
+import { LoginAttempts } from "../../store/LoginAttempts.ts"
+
+/**
+ * Limits guessing of passwords, over all nodes. After five failures in five minutes a client address is locked until one of them is older.
+ * A user name is never locked, because that would let any client lock the administrator out: after five failures from any addresses its
+ * attempts are delayed, longer with each. A user name is counted by its digest, because people type passwords there.
+ */
+
+const limits = { perClient: 5, windowMillis: 5 * 60_000, total: 20_000 }
+const undelayedFailures = 4
+const delays = doubling(500, 8000)
+
+/** Returns the delay of an attempt for a user name with this number of failures. */
+export const delayMillis = (failures: number): number =>
+  failures <= undelayedFailures ? 0 : backoffMillis(delays, failures - undelayedFailures, 0)
+
+/** Runs `check` unless there were too many failures. `Held`: it was not run, and may be in this number of seconds. */
+const throttled = Effect.fnUntraced(function* <E, R>(
+  client: string,
+  username: string,
+  check: Effect.Effect<CredentialMatch, E, R>
+) {
+  const attempts = yield* LoginAttempts
+  const now = yield* Clock.currentTimeMillis
+  const user = createHash("sha256").update(username).digest("hex")
+  const attempt = yield* attempts.begin({ client: `address:${client}`, user: `user:${user}` }, limits, now)
+  if (attempt._tag === "Held") {
+    return { _tag: "Held", seconds: Math.max(1, Math.ceil((attempt.until - now) / 1000)) } as const
+  }
+  yield* Effect.sleep(delayMillis(attempt.userFailures))
+  const { isKnownName, isRight } = yield* check
+  if (!isRight) return { _tag: "Wrong", isKnownName } as const
+  yield* attempts.succeeded(attempt.id)
+  return { _tag: "Right" } as const
+})
+
+/** The address of the dashboard: for other machines if `server.base_url` is set, otherwise on this machine. Pure. */
+
+type ServerFields = Pick<
+  Snapshot["document"]["server"],
+  "admin_port" | "base_url" | "hostname" | "path_prefix" | "port"
+>
+
+const dashboardUrl = (server: ServerFields): string => {
+  const host = server.hostname === "0.0.0.0" || server.hostname === "::" ? "127.0.0.1" : server.hostname
+  const local = `http://${host.includes(":") ? `[${host}]` : host}:${server.admin_port ?? server.port}`
+  const { path_prefix: prefix } = server
+  return publicUrl(server, "/dashboard") ?? publicUrl({ base_url: local, path_prefix: prefix }, "/dashboard") ?? local
+}
 
 /** Recorded until the record is removed: people type passwords as names. */
 const otherName = "another user name"

@@ -5,7 +5,7 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Duration, Effect, Fiber, Redacted } from "effect"
+import { Duration, Effect, Fiber, Redacted, Stream } from "effect"
 import type { Scope } from "effect"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import { ModelRun } from "../../llm/ModelRun.ts"
@@ -16,11 +16,37 @@ import type { AgentPrograms, CliMode } from "../clis/AgentPrograms.ts"
 import { CliAgents } from "../clis/CliAgents.ts"
 import { ModelProxies } from "../proxy/ModelProxy.ts"
 import { ToolServers } from "../mcp/ToolServer.ts"
-import { emptyCheckout } from "./EmptyCheckout.ts"
 import { probeSandbox } from "./Probe.ts"
 import { scriptedProblem, startScriptedModel } from "./ScriptedModel.ts"
 import type { ScriptedModel } from "./ScriptedModel.ts"
 import { findAgent } from "./UsedAgents.ts"
+import { CheckoutError } from "../../vcs/Checkout.ts"
+
+/** A checkout without files, for checks of agents that read none. */
+
+const none = new CheckoutError({ reason: "missing", why: { _tag: "CheckWithoutRepository" } })
+const noPaths = { paths: [], more: false }
+const noFiles = { files: [], more: false }
+
+const emptyCheckout: Pick<Brief, "checkout" | "code"> = {
+  checkout: {
+    directory: Effect.fail(none),
+    head: "0".repeat(40),
+    from: "0".repeat(40),
+    changes: () => Effect.succeed([]),
+    sizes: () => Effect.succeed([]),
+    diff: () => Stream.empty,
+    file: () => Effect.undefined,
+    list: () => Effect.succeed([]),
+    blame: () => Effect.succeed([]),
+    search: { filesWith: () => Effect.succeed(noPaths), filesUnder: () => Effect.succeed(noPaths) }
+  },
+  code: {
+    lines: () => Effect.succeed(noFiles),
+    references: () => Effect.succeed(noFiles),
+    paths: () => Effect.succeed(noPaths)
+  }
+}
 
 interface AgentCheck {
   readonly point: string

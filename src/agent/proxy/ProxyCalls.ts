@@ -11,13 +11,68 @@ import type { AgentJson } from "../socket/AgentJson.ts"
 import { respondJson } from "../socket/PassServer.ts"
 import type { PassExchange } from "../socket/PassServer.ts"
 import { AwaitTools, withoutTools } from "./AwaitTools.ts"
-import { getModel, listModels } from "./ModelList.ts"
-import type { ListedModel } from "./ModelList.ts"
 import type { ModelProxyReport, ModelProxyRequest } from "./ModelProxy.ts"
 import type { CallRecord } from "./CallRecord.ts"
 import { findOperation } from "./ProxyPaths.ts"
 import type { ProxyOperation } from "./ProxyPaths.ts"
-import { makeSink } from "./ProxyResponse.ts"
+import { once } from "node:events"
+import type { ServerResponse } from "node:http"
+import type { WireSink, WireFormat } from "../../llm/WireGateway.ts"
+
+/** The list of models that an agent sees: one for the whole chain, in the form of its API. Pure. */
+interface ListedModel {
+  readonly name: string
+  readonly contextWindow: number | undefined
+  readonly maxOutputTokens: number | undefined
+}
+
+const describe = (format: WireFormat, { contextWindow, maxOutputTokens, name }: ListedModel) => {
+  switch (format) {
+    case "anthropic-messages":
+      return { type: "model", id: name, display_name: name, created_at: "2025-01-01T00:00:00Z" }
+    case "gemini":
+      return {
+        name: `models/${name}`,
+        displayName: name,
+        version: "1",
+        ...(contextWindow === undefined ? {} : { inputTokenLimit: contextWindow }),
+        ...(maxOutputTokens === undefined ? {} : { outputTokenLimit: maxOutputTokens }),
+        supportedGenerationMethods: ["generateContent", "streamGenerateContent", "countTokens"]
+      }
+    default:
+      return { id: name, object: "model", created: 1_735_689_600, owned_by: "aicr" }
+  }
+}
+
+const listModels = (format: WireFormat, model: ListedModel): unknown => {
+  const data = [describe(format, model)]
+  if (format === "gemini") return { models: data }
+  if (format === "anthropic-messages") return { data, has_more: false, first_id: model.name, last_id: model.name }
+  return { object: "list", data }
+}
+
+const getModel = (format: WireFormat, model: ListedModel): unknown => describe(format, model)
+
+/** Writes a response to the agent, as fast as it reads. */
+
+/** Settles when the agent can take more, or is gone: what it does not read ends with its request. */
+const write = async (response: ServerResponse, bytes: Uint8Array | string): Promise<void> => {
+  if (response.destroyed || response.write(bytes)) return
+  const closed = new AbortController()
+  await Promise.race([
+    once(response, "drain", { signal: closed.signal }).catch(() => {}),
+    once(response, "close", { signal: closed.signal }).catch(() => undefined)
+  ])
+  closed.abort()
+}
+
+const makeSink = (response: ServerResponse): WireSink => ({
+  begin: (contentType) => {
+    if (response.headersSent || response.destroyed) return
+    response.writeHead(200, { "content-type": contentType, "cache-control": "no-cache" })
+  },
+  write: (bytes) => write(response, bytes)
+})
 
 /** Characters per token, a conservative estimate for code. */
 const charsPerToken = 3

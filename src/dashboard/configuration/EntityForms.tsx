@@ -7,7 +7,6 @@ import type { Search } from "../parts/Filters.tsx"
 import { Empty, Loaded, Loading, Panel } from "../parts/Panel.tsx"
 import { Scroll } from "../parts/Scroll.tsx"
 import { t, tReason } from "../text/T.ts"
-import { BasePrompt } from "./BasePrompt.tsx"
 import { EntityForm, isOpen, startDraft } from "./EntityForm.tsx"
 import { entityValues, fileEntities, formKinds, storedEntities } from "./EntityKinds.ts"
 import type { Effective, FormKind } from "./EntityKinds.ts"
@@ -18,6 +17,21 @@ import { RoutePreview } from "./RoutePreview.tsx"
 import { inlineReferences, schemaAt } from "./SchemaPath.ts"
 import type { JsonSchema } from "./SchemaPath.ts"
 import type { Reason } from "../../domain/Reason.ts"
+
+/** The built-in base prompt, which a workspace replaces with `prompt.system_prompt`: read-only, as a start for an own one. */
+const BasePrompt = ({ onCopy }: { readonly onCopy: () => void }) => (
+  <Panel
+    title={t("prompt.base")}
+    note={t("prompt.base.note")}
+    actions={
+      <button type="button" className="small" onClick={onCopy}>
+        {t("prompt.base.copy")}
+      </button>
+    }
+  >
+    <pre className="wrap">{basePrompt}</pre>
+  </Panel>
+)
 
 const FileEntity = ({ effective, kind, line, name }: SelectedProps & { readonly line: number | undefined }) => (
   <Panel title={name} note={line === undefined ? t("form.file") : t("form.file.line", { line })} flush>

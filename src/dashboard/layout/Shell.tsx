@@ -1,16 +1,87 @@
 /** The frame of every page: menu, search, state of the connection, user. */
-import { Link, Outlet, useRouterState } from "@tanstack/react-router"
+import { Link, Outlet, useRouterState, useNavigate } from "@tanstack/react-router"
 import { useCallback, useEffect, useState, useSyncExternalStore } from "react"
 import { call, prefix } from "../client/Call.ts"
 import { connectionState, followLive, onConnectionChange, receivedEvents } from "../client/Live.ts"
 import { endSession, sessionState } from "../client/Session.ts"
-import { Dialog } from "../parts/Dialog.tsx"
+import { Dialog, Confirm } from "../parts/Dialog.tsx"
 import { t } from "../text/T.ts"
-import { useKeys } from "./Keys.ts"
 import { menu, menuItems } from "./Navigation.ts"
 import { Palette } from "./Palette.tsx"
 import { LanguageSelect, ThemeSelect } from "./Preferences.tsx"
-import { SessionsDialog } from "./Sessions.tsx"
+import { useNoticedAction } from "../parts/NoticedAction.ts"
+
+/** Keys that work on every page: `/` for the filter or the palette, Ctrl+K for the palette, `g` and a letter for a page, `?` for help. */
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  target.closest("input, textarea, select, [contenteditable='true'], dialog[open]") !== null
+
+/** Time between `g` and the letter. */
+const sequenceMillis = 1200
+
+const useKeys = (openPalette: () => void, openHelp: () => void): void => {
+  const navigate = useNavigate()
+  useEffect(() => {
+    let startedAt = 0
+    const listener = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault()
+        openPalette()
+        return
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+      if (event.timeStamp - startedAt < sequenceMillis) {
+        startedAt = 0
+        const item = menuItems.find(({ letter }) => letter === event.key)
+        if (item !== undefined) {
+          event.preventDefault()
+          void navigate({ to: item.to })
+          return
+        }
+      }
+      if (event.key === "g") startedAt = event.timeStamp
+      else if (event.key === "?") openHelp()
+      else if (event.key === "/") {
+        event.preventDefault()
+        const filter = document.querySelector<HTMLInputElement>("main [data-filter]")
+        if (filter === null) openPalette()
+        else filter.select()
+      }
+    }
+    document.addEventListener("keydown", listener)
+    return () => document.removeEventListener("keydown", listener)
+  }, [navigate, openHelp, openPalette])
+}
+
+/** Ends the sessions of all browsers and programs. */
+const SessionsDialog = ({ onClose }: { readonly onClose: () => void }) => {
+  const [keepsCurrent, setKeepsCurrent] = useState(true)
+  const revoke = useNoticedAction("POST /sessions/revoke")
+  const confirm = () =>
+    revoke.run({ payload: { keep_current: keepsCurrent } }, ({ revoked }) => t("session.ended", { count: revoked }), {
+      onSuccess: () => {
+        onClose()
+        if (!keepsCurrent) endSession()
+      }
+    })
+  return (
+    <Confirm
+      title={t("session.everywhere")}
+      label={t("session.end")}
+      isDangerous
+      isPending={revoke.isPending}
+      onConfirm={confirm}
+      onClose={onClose}
+    >
+      <p>{t("session.everywhere.help")}</p>
+      <label className="check">
+        <input type="checkbox" checked={keepsCurrent} onChange={(event) => setKeepsCurrent(event.target.checked)} />
+        <span>{t("session.keep")}</span>
+      </label>
+    </Confirm>
+  )
+}
 
 const Menu = ({ onOpen }: { readonly onOpen: () => void }) => (
   <nav aria-label={t("menu.label")}>

@@ -2,7 +2,7 @@
  * Executes one attempt at a model: reuses a recorded response, else sends a request with a permit, a budget reservation and
  * evidence.
  */
-import { Clock, Duration, Effect, Exit } from "effect"
+import { Clock, Duration, Effect, Exit, Metric } from "effect"
 import type { LlmProvider } from "../../config/schema/Llm.ts"
 import type { Budget } from "../Budget.ts"
 import type { CallTime } from "./CallTime.ts"
@@ -11,21 +11,74 @@ import { recordNative, restoreNative } from "./Conversation.ts"
 import type { AskedModel, Evidence } from "../Evidence.ts"
 import { failure } from "./Failure.ts"
 import type { Failure } from "./Failure.ts"
-import type { GatewayResponse, GatewayRequest } from "../Gateway.ts"
+import type { GatewayResponse, GatewayRequest, GatewayUsage } from "../Gateway.ts"
 import type { Limiter } from "../Limiter.ts"
 import type { CallResult } from "../ProviderPermits.ts"
-import { measured } from "./Measured.ts"
 import { sendRequest } from "./ModelRequest.ts"
 import type { ConfiguredModel, Connect } from "./ModelRequest.ts"
 import { ModelRun } from "../ModelRun.ts"
 import { promptCharacters } from "./PromptSize.ts"
-import { reportWait } from "./ReportWait.ts"
 import { Reception } from "./ResponseReader.ts"
 import { retryPolicy } from "./RetryPolicy.ts"
 import type { RetryPolicy } from "./RetryPolicy.ts"
 import type { reusableResponses } from "./ReuseResponses.ts"
-import { isLocalServer } from "./Silence.ts"
+import { isLocalServer, silenceLimits } from "./Silence.ts"
 import { receivedUsage, spending } from "./Spending.ts"
+import * as Metrics from "../../observability/Metrics.ts"
+
+/** Records metrics of one request to a model: outcome, duration, tokens and known cost by provider and model. */
+export const measured = <A extends { readonly usage: GatewayUsage }, R>(
+  labels: { readonly provider: string; readonly model: string },
+  request: Effect.Effect<A, Failure, R>,
+  /** Usage of a call that ended early. */
+  received: () => GatewayUsage | undefined = () => undefined
+): Effect.Effect<A, Failure, R> =>
+  Effect.gen(function* () {
+    const began = yield* Clock.currentTimeMillis
+    const result = yield* Effect.result(request)
+    const seconds = ((yield* Clock.currentTimeMillis) - began) / 1000
+    const outcome = result._tag === "Success" ? "answered" : result.failure.kind
+    const count = (metric: Metric.Counter<number>, amount: number, more: Record<string, string> = {}) =>
+      Metric.update(Metric.withAttributes(metric, { ...labels, ...more }), amount)
+    yield* count(Metrics.modelRequests, 1, { outcome })
+    yield* Metric.update(Metric.withAttributes(Metrics.modelDuration, labels), seconds)
+    const usage = result._tag === "Success" ? result.success.usage : received()
+    if (usage !== undefined) {
+      const { inputTokens, outputTokens, cachedTokens, costUsd } = usage
+      yield* count(Metrics.modelTokens, inputTokens - cachedTokens, { direction: "input" })
+      yield* count(Metrics.modelTokens, cachedTokens, { direction: "cached" })
+      yield* count(Metrics.modelTokens, outputTokens, { direction: "output" })
+      if (costUsd !== undefined) yield* count(Metrics.modelCost, costUsd)
+    }
+    return yield* Effect.fromResult(result)
+  })
+
+/** Logs that a call still waits for its model: after one minute, then after two, four, eight, so that an operator sees what a review waits for. */
+
+const firstMillis = 60_000
+
+/** Never ends. `silence_limit_s` is the longest silence that the call tolerates at this moment. */
+export const reportWait = Effect.fnUntraced(function* (
+  model: string,
+  receipt: Pick<Reception, "characters" | "hasHeard">,
+  config: Pick<LlmProvider, "kind" | "base_url" | "timeout_ms">
+): Effect.fn.Return<never> {
+  const limits = silenceLimits(config)
+  const since = yield* Clock.currentTimeMillis
+  let waitedMillis = 0
+  for (;;) {
+    const pause = Math.max(firstMillis, waitedMillis)
+    yield* Effect.sleep(Duration.millis(pause))
+    waitedMillis += pause
+    yield* Effect.logInfo("model has not ended its response yet", {
+      model,
+      since: new Date(since).toISOString(),
+      waited_s: waitedMillis / 1000,
+      received_characters: receipt.characters,
+      silence_limit_s: (receipt.hasHeard ? limits.betweenMillis : limits.firstMillis) / 1000
+    })
+  }
+})
 
 /** Maximum wait of one request for a permit; the wait goes on with the next request. */
 const permitMillis = 60_000

@@ -1,13 +1,13 @@
 /** Reviews on pull requests and commits, for every host: planned by PlanReview.ts, sent and searched for here. */
 import { Effect } from "effect"
 import type { Change } from "../../domain/Change.ts"
-import type { Publication } from "../../domain/Publication.ts"
+import type { Publication, Operation } from "../../domain/Publication.ts"
 import type { CommitComments, ForgeClient } from "../../forge/Forge.ts"
 import type { ChannelKind, Sent } from "../channels/Channel.ts"
 import { wrongChannelKind } from "../channels/WrongChannelKind.ts"
 import { labelsFor } from "../Labels.ts"
 import { HasNoOthers } from "../../forge/WriteOwner.ts"
-import { toSearchText } from "../Marker.ts"
+import { toSearchText, parseMarkers, renderMarker } from "../Marker.ts"
 import { fillMentions } from "../text/Mention.ts"
 import { isOnPull, planReview } from "./PlanReview.ts"
 import type { ReviewHost } from "./PlanReview.ts"
@@ -15,7 +15,49 @@ import { findReview, requireNumber, sendReview, sendSummary } from "./ReviewSend
 import { withSince } from "../text/SinceLast.ts"
 import { listIgnoredDismissals, listReactions, makeExistingThreads } from "../ExistingThreads.ts"
 import { dismissThreads, resolveThread, settleThreads } from "./Threads.ts"
-import { sendVerdict } from "./Verdict.ts"
+import { OperationId } from "../../domain/Keys.ts"
+import type { ForgeError } from "../../forge/ForgeError.ts"
+import type { HostWrite } from "../../forge/HostWrite.ts"
+import type { Writing } from "../../forge/WriteOwner.ts"
+import { unwritten } from "../channels/Channel.ts"
+import { makePendingPolicy } from "./PendingTexts.ts"
+
+/**
+ * Ends the own request for changes after a clean review of a later head: dismisses it or, where the channel is configured for it,
+ * approves the change. Only reviews with the marker of the service are dismissed, because a person may use the same account.
+ */
+
+type VerdictOperation = Extract<Operation, { readonly _tag: "Verdict" }>
+
+const sendVerdict = Effect.fnUntraced(function* (
+  client: ForgeClient,
+  change: Change,
+  operationId: OperationId,
+  { head, approves, body }: VerdictOperation
+): Effect.fn.Return<Sent, ForgeError, Writing> {
+  const done: HostWrite = { hostId: operationId, url: undefined }
+  const none = unwritten(operationId, { _tag: "NoChangeRequest" })
+  const { verdicts } = client
+  if (verdicts === undefined) return none
+  const number = yield* requireNumber(change)
+  const requests = (yield* verdicts.requests(change.repo, number)).filter((one) => parseMarkers(one.body).length > 0)
+  if (requests.length === 0) return none
+  const dismiss = Effect.gen(function* () {
+    for (const { hostId } of requests) yield* verdicts.dismiss(change.repo, number, hostId, body)
+    return done
+  })
+  if (!approves) return yield* dismiss
+  const text = `${body}\n\n${renderMarker({ op: operationId })}`
+  const pending = makePendingPolicy([text], false)
+  const approval = { head, event: "APPROVE", body: text, comments: [], pending } as const
+  return yield* client.createReview(change.repo, number, approval).pipe(
+    // Hosts refuse approvals of an own change, and some accounts may not approve.
+    Effect.catchIf(
+      ({ reason }) => reason === "invalid" || reason === "forbidden",
+      () => dismiss
+    )
+  )
+})
 
 const sendWith = (renderer: ReviewHost, loadThreads: ReturnType<typeof makeExistingThreads>): ChannelKind["send"] =>
   Effect.fnUntraced(function* (context, publication, previous) {

@@ -4,22 +4,129 @@
  * same commit.
  */
 import { createHash } from "node:crypto"
-import { rm } from "node:fs/promises"
+import { rm, readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
 import type { Scope } from "effect"
-import type { CheckoutError, RevisionSearch } from "../Checkout.ts"
-import type { Mount, GitMountRequest } from "../ContextRepositories.ts"
+import type { RevisionSearch } from "../Checkout.ts"
+import type { Mount, GitMountRequest, MountedEntry } from "../ContextRepositories.ts"
 import type { ProcessLimits } from "../process/ProcessLimits.ts"
 import type { GitObject } from "./BlobReader.ts"
-import { readPath } from "./ContextPath.ts"
 import { checkUrl, fetchRefs } from "./Fetch.ts"
-import { hasCommit, io, toRef, tidy } from "./Mirror.ts"
+import { hasCommit, io, toRef, tidy, inMirror } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
 import type { Mirrors } from "./Mirrors.ts"
 import { formatOfId } from "./ObjectFormat.ts"
 import { remoteRef } from "./RemoteRef.ts"
-import { removePartial, tooLarge, tooMuchOnDisk, treeBytes } from "./RevisionSize.ts"
+import type { ReadObject } from "./CommitObject.ts"
+import { objectName, decodeBlob, treeEntries } from "./Objects.ts"
+import { CheckoutError } from "../Checkout.ts"
+import { startGit } from "./GitProcess.ts"
+import { localTime, withinTime } from "./TimeLimit.ts"
+
+/** Size of a revision: during its fetch by the received bytes, afterwards by its files. */
+
+const lookEvery = 250
+
+const tooLarge = (bytes: number, limit: number) => {
+  const mib = (size: number) => Math.ceil(size / 1_048_576)
+  return new CheckoutError({
+    reason: "failed",
+    why: { _tag: "OverMaxMb", size: mib(bytes), limit: mib(limit) }
+  })
+}
+
+/** Completes with the received bytes when they exceed the limit; packed data is smaller than the files. */
+const tooMuchOnDisk = Effect.fnUntraced(function* (
+  mirror: Mirror,
+  limit: number
+): Effect.fn.Return<number, CheckoutError> {
+  while (true) {
+    yield* Effect.sleep(lookEvery)
+    const bytes = yield* io("mirror", () => partialBytes(mirror))
+    if (bytes > limit) return bytes
+  }
+})
+
+const packFolder = (mirror: Mirror): string => join(mirror.directory, "objects", "pack")
+const partialFiles = async (mirror: Mirror): Promise<ReadonlyArray<string>> =>
+  (await readdir(packFolder(mirror))).filter((name) => name.startsWith("tmp_"))
+
+const partialBytes = async (mirror: Mirror): Promise<number> => {
+  let bytes = 0
+  for (const name of await partialFiles(mirror)) {
+    // Git renames a complete pack.
+    bytes += await stat(join(packFolder(mirror), name)).then(
+      ({ size }) => size,
+      () => 0
+    )
+  }
+  return bytes
+}
+
+const removePartial = async (mirror: Mirror): Promise<void> => {
+  for (const name of await partialFiles(mirror)) await rm(join(packFolder(mirror), name), { force: true })
+}
+
+/** Returns the bytes of all files of a revision, as in a work tree. */
+const treeBytes = Effect.fnUntraced(function* (mirror: Mirror, commit: string) {
+  return yield* Effect.scoped(
+    Effect.gen(function* () {
+      const command = inMirror(mirror, ["ls-tree", "-r", "-l", "-z", "--full-tree", commit])
+      const child = yield* startGit(command)
+      child.stdin.end()
+      let bytes = 0
+      let rest = ""
+      child.stdout.setEncoding("latin1")
+      child.stdout.on("data", (text: string) => {
+        const lines = (rest + text).split("\0")
+        rest = lines.pop() ?? ""
+        // Columns: mode, type, id, size; a submodule has a hyphen as size.
+        for (const line of lines) bytes += Number.parseInt(line.split(/ +/, 4)[3] ?? "", 10) || 0
+      })
+      const { code } = yield* Effect.promise(() => child.ended).pipe(withinTime("ls-tree", localTime("tree")))
+      if (code === 0) return bytes
+      return yield* new CheckoutError({ reason: "failed", why: { _tag: "SizeUnknown", commit } })
+    })
+  )
+})
+
+/** Paths of a further repository: files and directories are read, links and submodules are only reported. */
+
+const maxTreeBytes = 8_388_608
+
+const refusedEntry = (why: string): MountedEntry => ({ _tag: "Refused", why })
+
+/** Reads a path of a commit directly from the object store. */
+const readPath = Effect.fnUntraced(function* (
+  read: ReadObject,
+  commit: string,
+  path: string,
+  limits: { readonly maxBytes: number; readonly maxNames: number }
+): Effect.fn.Return<MountedEntry, CheckoutError> {
+  const findTree = (directory: string) => {
+    const object = directory === "" ? `${commit}^{tree}` : objectName(commit, directory)
+    return object === undefined
+      ? Effect.succeed([])
+      : Effect.map(read(object, maxTreeBytes), (tree) => treeEntries(tree, commit.length / 2))
+  }
+  if (path !== "") {
+    const slash = path.lastIndexOf("/")
+    const name = path.slice(slash + 1)
+    const object = objectName(commit, path)
+    const entry = (yield* findTree(slash < 0 ? "" : path.slice(0, slash))).find((one) => one.name === name)
+    if (entry === undefined || object === undefined) return refusedEntry("no such file or directory")
+    if (entry.mode === "120000") return refusedEntry("it is a symbolic link, which is not followed")
+    if (entry.mode === "160000") return refusedEntry("it is another repository (a submodule), which is not read")
+    if (entry.mode !== "40000") {
+      const text = decodeBlob(yield* read(object, limits.maxBytes))
+      return text === undefined ? refusedEntry("it is not text, or it is too large") : { _tag: "File", text }
+    }
+  }
+  const names = (yield* findTree(path)).map((one) => (one.mode === "40000" ? `${one.name}/` : one.name))
+  const shown = names.slice(0, limits.maxNames)
+  return { _tag: "Directory", names: shown, more: names.length - shown.length }
+})
 
 interface ContextMirrorsOptions {
   readonly mirrors: Mirrors

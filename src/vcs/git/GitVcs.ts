@@ -4,7 +4,7 @@
  * fetch, a merge-base if the base is not directly before the head, and a worktree for an agent that needs files.
  */
 import { join } from "node:path"
-import { Effect, Scope } from "effect"
+import { Effect, Scope, RcMap } from "effect"
 import { CheckoutError } from "../Checkout.ts"
 import type { Checkout, GitCheckoutRequest, Revision } from "../Checkout.ts"
 import type { ProcessLimits } from "../process/ProcessLimits.ts"
@@ -13,7 +13,7 @@ import type { CachePolicy, KeptMirror } from "../cache/WorkspaceCache.ts"
 import { blame } from "./BlameLines.ts"
 import { readMessage } from "./CommitObject.ts"
 import { commitsBetween, isAncestor } from "./Commits.ts"
-import { makeComparisons } from "./Comparisons.ts"
+import { makeComparisons, sizesIn } from "./Comparisons.ts"
 import { makeContextMirrors } from "./ContextMirrors.ts"
 import { diffStart, findEmptyTree } from "./DiffStart.ts"
 import { checkIds, checkUrl, fetchCommits, refName } from "./Fetch.ts"
@@ -23,13 +23,45 @@ import type { Mirror } from "./Mirror.ts"
 import { makeMirrors } from "./Mirrors.ts"
 import type { Mirrors } from "./Mirrors.ts"
 import { measureBytes } from "./MirrorUse.ts"
-import { fileNames, objectName } from "./Objects.ts"
+import { fileNames, objectName, decodeBlob } from "./Objects.ts"
 import { formatOfId } from "./ObjectFormat.ts"
 import { remoteFormat } from "./RemoteRef.ts"
 import { makeSearchRevision } from "./SearchRevision.ts"
-import { makeSharedReaders } from "./SharedReaders.ts"
-import type { SharedReaders } from "./SharedReaders.ts"
 import { addWorktree, sweepWorktrees } from "./Worktrees.ts"
+import { openBlobReader } from "./BlobReader.ts"
+import { openDiffReader } from "./DiffReader.ts"
+import { openSizeReader } from "./SizeReader.ts"
+
+/** Git processes that all checkouts of a mirror share: for objects, sizes and diffs. They end 10 seconds after their last use. */
+const makeSharedReaders = Effect.fnUntraced(function* (limits: () => ProcessLimits) {
+  const idleTimeToLive = "10 seconds"
+  const objects = yield* RcMap.make({ lookup: (at: string) => openBlobReader(at, limits()), idleTimeToLive })
+  const sizes = yield* RcMap.make({ lookup: (at: string) => openSizeReader(at, limits()), idleTimeToLive })
+  const diffs = yield* RcMap.make({ lookup: (at: string) => openDiffReader(at, limits()), idleTimeToLive })
+
+  const readObject = (mirror: Mirror, object: string, maxBytes: number) =>
+    Effect.scoped(Effect.flatMap(RcMap.get(objects, mirror.directory), (reader) => reader.read(object, maxBytes))).pipe(
+      Effect.tapError(() => RcMap.invalidate(objects, mirror.directory))
+    )
+
+  /** Reads the size first, so that large files are not loaded. */
+  const readText = Effect.fnUntraced(function* (mirror: Mirror, object: string, maxBytes: number) {
+    const [size] = yield* sizesIn(sizes, mirror, [object])
+    return size === undefined || size > maxBytes ? undefined : decodeBlob(yield* readObject(mirror, object, maxBytes))
+  })
+
+  /** Ends the processes of a mirror. */
+  const invalidate = (directory: string) =>
+    Effect.all([
+      RcMap.invalidate(objects, directory),
+      RcMap.invalidate(sizes, directory),
+      RcMap.invalidate(diffs, directory)
+    ])
+
+  return { readObject, readText, invalidate, sizes, diffs }
+})
+
+type SharedReaders = Effect.Success<ReturnType<typeof makeSharedReaders>>
 
 export interface GitVcsOptions {
   /** Returns the current limits when a command starts. */

@@ -2,15 +2,61 @@
  * Exports of further repositories, shared by the reviews of a node and kept for a while after the last one, because every review of a
  * workspace reads the same revision.
  */
-import { mkdir } from "node:fs/promises"
+import { mkdir, lstat, readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, RcMap } from "effect"
 import { CheckoutError } from "../Checkout.ts"
-import type { Mount } from "../ContextRepositories.ts"
+import type { Mount, MountedEntry } from "../ContextRepositories.ts"
 import { io } from "../git/Mirror.ts"
-import { mountFolder } from "./FolderMount.ts"
 import { makeScratchObjects } from "./ScratchObjects.ts"
 import type { SourceCheckoutOptions } from "./SourceCheckout.ts"
+import { decodeText } from "../../domain/TextContent.ts"
+import { isProper } from "./SourceCheckout.ts"
+import { searchFolder } from "./SearchFolder.ts"
+import type { ScratchObjects } from "./ScratchObjects.ts"
+
+/** A further repository that was exported into a folder. Links are reported and never followed. */
+
+const refused = (why: string): MountedEntry => ({ _tag: "Refused", why })
+
+const mountFolder = (scratch: ScratchObjects, folder: string, revision: string): Mount => {
+  const searching = searchFolder(scratch)
+  return {
+    commit: revision,
+    read: (path, limits) => readEntry(folder, path, limits),
+    search: {
+      filesWith: (search, limit) => searching.filesWith(folder, search, limit),
+      filesUnder: (under, limit) => searching.filesUnder(folder, under, limit)
+    }
+  }
+}
+
+const readEntry = (
+  folder: string,
+  path: string,
+  { maxBytes, maxNames }: { readonly maxBytes: number; readonly maxNames: number }
+): Effect.Effect<MountedEntry, CheckoutError> =>
+  io("context repository", async (): Promise<MountedEntry> => {
+    if (path !== "" && !isProper(path)) return refused("no such file or directory")
+    // Every folder on the way has to be a folder itself.
+    let at = folder
+    let found = await lstat(at)
+    for (const part of path === "" ? [] : path.split("/")) {
+      if (!found.isDirectory()) return refused("no such file or directory")
+      at = join(at, part)
+      const next = await lstat(at).catch(() => undefined)
+      if (next === undefined) return refused("no such file or directory")
+      if (next.isSymbolicLink()) return refused("it is a symbolic link, which is not followed")
+      found = next
+    }
+    if (found.isFile()) {
+      const text = found.size > maxBytes ? undefined : decodeText(await readFile(at))
+      return text === undefined ? refused("it is not text, or it is too large") : { _tag: "File", text }
+    }
+    const entries = await readdir(at, { withFileTypes: true })
+    const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).toSorted()
+    return { _tag: "Directory", names: names.slice(0, maxNames), more: Math.max(0, names.length - maxNames) }
+  })
 
 export interface Export {
   /** Identifies the server, the user, the folder and the revision. */

@@ -17,13 +17,40 @@ import { readInfo } from "./SvnInfo.ts"
 import type { SvnEnd, SvnEnds } from "./SvnInfo.ts"
 import { listFolders } from "./SvnListing.ts"
 import type { SvnTree } from "./SvnListing.ts"
-import { contentMillis, runSvn } from "./SvnProcess.ts"
+import { contentMillis, runSvn, readSvnXml } from "./SvnProcess.ts"
 import type { SvnSession } from "./SvnSession.ts"
-import { readSteps } from "./SvnSteps.ts"
 import type { RecentChanges } from "./SvnRecent.ts"
 import { isPropertiesPath } from "./SvnProperties.ts"
 import { makeSides, toSides } from "./SvnSides.ts"
 import { joinUrl, pegged } from "./SvnUrl.ts"
+import { maxSteps, toTitle } from "../server/Steps.ts"
+import type { StepName } from "../server/Steps.ts"
+
+/** Lists the revisions of a range that changed a branch, for reviews of each of them. */
+
+/** Returns them oldest first; undefined if there are too many or the range has no start. */
+const readSteps = Effect.fnUntraced(function* (
+  session: SvnSession,
+  url: string,
+  head: string,
+  start: string
+): Effect.fn.Return<ReadonlyArray<StepName> | undefined, CheckoutError> {
+  if (start === "0") return undefined
+  const found: Array<StepName> = []
+  let message = ""
+  const range = `${head}:${Number(start) + 1}`
+  yield* readSvnXml(
+    session,
+    ["log", "--limit", String(maxSteps + 1), "-r", range, pegged(url, head)],
+    ({ attributes, name, text }) => {
+      if (name === "msg") message = text
+      if (name !== "logentry") return
+      found.push({ id: attributes["revision"] ?? "", title: toTitle(message) })
+      message = ""
+    }
+  )
+  return found.length > maxSteps ? undefined : found.toReversed()
+})
 
 const maxMessages = 50
 

@@ -1,9 +1,8 @@
 /** Limits of the calls of a pass, without a server. */
 import { Effect, Fiber } from "effect"
 import { describe, expect, it } from "vitest"
-import { divide } from "../../../src/agent/mcp/ReplyParts.ts"
+import { divide, ToolCalls } from "../../../src/agent/mcp/ToolCalls.ts"
 import { toolNames } from "../../../src/agent/tools/Tools.ts"
-import { ToolCalls } from "../../../src/agent/mcp/ToolCalls.ts"
 import { repositoryReader } from "../../../src/agent/tools/RepositoryReader.ts"
 import { testWorkspace } from "../../harness/TestSnapshot.ts"
 import { fakeCheckout, fakeCode } from "../FakeCheckout.ts"

@@ -1,6 +1,6 @@
 /** Traffic of agent CLIs: their requests to models and tools, and what providers respond to them. */
 import { readMessages } from "../../../src/agent/mcp/McpMessages.ts"
-import { divide } from "../../../src/agent/mcp/ReplyParts.ts"
+import { divide } from "../../../src/agent/mcp/ToolCalls.ts"
 import { findOperation } from "../../../src/agent/proxy/ProxyPaths.ts"
 import { parseAgentJson } from "../../../src/agent/socket/AgentJson.ts"
 import { SseEvents } from "../../../src/llm/wire/SseEvents.ts"

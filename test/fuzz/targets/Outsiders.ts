@@ -2,7 +2,7 @@
  * Parts of requests that are read without a login, and the output of a program in a sandbox. The first character chooses what is read.
  */
 import { inEnglish } from "../../../src/text/en.ts"
-import { checkBody, maxDepth } from "../../../src/admin/http/RequestBody.ts"
+import { checkBody, maxDepth } from "../../../src/admin/http/RequestRules.ts"
 import { tokenIn } from "../../../src/admin/sessions/Sessions.ts"
 import { measureJson } from "../../../src/domain/JsonShape.ts"
 import { clientAddresses, clientKey } from "../../../src/ingress/ClientAddress.ts"

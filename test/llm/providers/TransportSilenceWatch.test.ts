@@ -4,8 +4,7 @@ import type { ServerResponse } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { afterEach, vi } from "vitest"
-import { ServerActivity, SilenceWatch } from "../../../src/llm/providers/SilenceWatch.ts"
-import { Transport } from "../../../src/llm/providers/Transport.ts"
+import { ServerActivity, SilenceWatch, Transport } from "../../../src/llm/providers/Transport.ts"
 
 const minute = 60_000
 const limits = { firstMillis: 60 * minute, betweenMillis: 5 * minute }

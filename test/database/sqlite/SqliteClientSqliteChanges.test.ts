@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite"
 import { expect, it } from "vitest"
-import { SqliteChanges, statementKind } from "../../../src/database/sqlite/SqliteChanges.ts"
+import { SqliteChanges, statementKind } from "../../../src/database/sqlite/SqliteClient.ts"
 
 const open = () => {
   const db = new DatabaseSync(":memory:")

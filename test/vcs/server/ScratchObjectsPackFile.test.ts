@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it } from "vitest"
-import { makePack } from "../../../src/vcs/server/PackFile.ts"
+import { makePack } from "../../../src/vcs/server/ScratchObjects.ts"
 
 const idOf = (content: Uint8Array): string =>
   createHash("sha1").update(`blob ${content.length}\0`).update(content).digest("hex")

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Logging from "../../../src/observability/logs/Logging.ts"
-import { openLogStream } from "../../../src/observability/logs/LogStream.ts"
+import { openLogStream } from "../../../src/observability/logs/Logging.ts"
 import { temporaryFolder } from "../../vcs/Repository.ts"
 
 const logTo = (fd: number, lines: number) =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { parseHunks } from "../../demo/DemoDiff.ts"
-import { demoRules, findProblems } from "../../demo/DemoRules.ts"
+import { demoRules, findProblems } from "../../demo/DemoModel.ts"
 
 /** The rule, the language, code with the fault, and similar correct code. */
 const cases: ReadonlyArray<readonly [id: string, extension: string, faulty: string, right: string]> = [

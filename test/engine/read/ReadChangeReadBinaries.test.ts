@@ -1,7 +1,7 @@
 /** Files that git takes for binary: a bounded number of them is read, whatever their number, and the rest keeps its reason. */
 import { Effect, Stream } from "effect"
 import { describe, expect, it } from "vitest"
-import { maxBinaries, readBinaries } from "../../../src/engine/read/ReadBinaries.ts"
+import { maxBinaries, readBinaries } from "../../../src/engine/read/ReadChange.ts"
 import type { ChangeThread } from "../../../src/engine/ChangeThreads.ts"
 import { makeChangeWork } from "../../../src/engine/work/ChangeWork.ts"
 import { maxNamedSkipped } from "../../../src/domain/SkippedFiles.ts"

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { listPorts } from "../../src/ingress/Ports.ts"
+import { listPorts } from "../../src/ingress/OpenPorts.ts"
 import { parseRoute } from "../../src/ingress/Routes.ts"
 
 const paths = [

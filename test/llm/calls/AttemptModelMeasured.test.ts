@@ -3,7 +3,7 @@ import { Effect, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { Usd } from "../../../src/domain/Money.ts"
 import { failure } from "../../../src/llm/calls/Failure.ts"
-import { measured } from "../../../src/llm/calls/Measured.ts"
+import { measured } from "../../../src/llm/calls/AttemptModel.ts"
 
 const labels = { provider: "p", model: "m" }
 const usage = {

@@ -1,6 +1,6 @@
 /** The risk of a hunk: the tier of its file, lines with sensitive words, and how much it changes. */
 import { describe, expect, it } from "vitest"
-import { hunkRisk } from "../../src/review/HunkRisk.ts"
+import { hunkRisk } from "../../src/review/Compress.ts"
 
 const riskOf = (lines: ReadonlyArray<string>, tier: 0 | 1 | 2 | 3 = 3) =>
   hunkRisk(tier, {

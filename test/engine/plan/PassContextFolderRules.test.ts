@@ -1,6 +1,6 @@
 /** Rules of folders: from the base branch, for the passes that show files below them, bounded. */
 import { describe, expect, it } from "vitest"
-import { folderRulesText } from "../../../src/engine/plan/FolderRules.ts"
+import { folderRulesText } from "../../../src/engine/plan/PassContext.ts"
 import { makeRepository } from "../../vcs/Repository.ts"
 import { runEngine } from "../Fixture.ts"
 import { inEnglish } from "../../../src/text/en.ts"

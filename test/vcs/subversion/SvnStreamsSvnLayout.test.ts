@@ -1,6 +1,6 @@
 /** Branches of paths by the customary layout. */
 import { describe, expect, it } from "vitest"
-import { findBranch, isBranchUrl } from "../../../src/vcs/subversion/SvnLayout.ts"
+import { findBranch, isBranchUrl } from "../../../src/vcs/subversion/SvnStreams.ts"
 
 describe("branches", () => {
   it.each([

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { parseDocument } from "../../../src/config/revisions/DatabaseDocument.ts"
 import { ungrantedVariables } from "../../../src/config/revisions/Grants.ts"
 import { overlay } from "../../../src/config/revisions/Overlay.ts"
-import { searchEndpoints } from "../../../src/config/revisions/SearchEndpoints.ts"
+import { searchEndpoints } from "../../../src/config/revisions/Destinations.ts"
 import { inEnglish } from "../../../src/text/en.ts"
 
 const search = (endpoint?: string, credential?: string) => ({
