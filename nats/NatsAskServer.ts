@@ -37,7 +37,7 @@ export const layer = Layer.effectDiscard(
           send({ _tag: "Failed", id: message.id, defect: encodeDefect(cause) })
         }
       }
-      const hear = (message: FromCaller) => {
+      const receive = (message: FromCaller) => {
         const { id } = message
         if (message._tag === "Stop") {
           running.get(id)?.()
@@ -77,7 +77,7 @@ export const layer = Layer.effectDiscard(
         )
       }
       return {
-        receive: hear,
+        receive,
         end: () => {
           for (const stop of running.values()) stop()
           running.clear()

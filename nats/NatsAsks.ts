@@ -67,7 +67,7 @@ const ask = <R extends Rpc.Any>(
 }
 
 /** Sends a notification. Succeeds when the actor has received it. */
-const tell = <R extends Rpc.Any>(
+const notifyOver = <R extends Rpc.Any>(
   channel: AskChannel,
   address: RunnerAddress.RunnerAddress,
   message: Message.OutgoingRequest<R>
@@ -100,7 +100,7 @@ const make = Effect.gen(function* () {
         const { address, message, discard } = options
         if (!discard || address._tag === "None" || !isPlain(message)) return base.notify(options)
         const channel = channels.connected(address.value)
-        return channel === undefined ? base.notify(options) : tell(channel, address.value, message)
+        return channel === undefined ? base.notify(options) : notifyOver(channel, address.value, message)
       }),
     onRunnerUnavailable: (address) => Effect.andThen(channels.close(address), base.onRunnerUnavailable(address))
   })

@@ -38,7 +38,7 @@ export class NatsConnection extends Context.Service<
     /** Resumes at the next reconnect. */
     readonly reconnected: Effect.Effect<void>
     /** Calls the listener at every change while the scope is open. */
-    readonly onStatus: (tell: (connected: boolean) => void) => Effect.Effect<void, never, Scope.Scope>
+    readonly onStatus: (notify: (connected: boolean) => void) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("aicr/nats/NatsConnection") {
   /** `name` is the name of the node. The server shows it in its list of connections. */
@@ -87,7 +87,7 @@ const make = Effect.fnUntraced(function* (
   const log = Effect.runForkWith(yield* Effect.context<never>())
   const listeners = new Set<(connected: boolean) => void>()
   let connected = true
-  const tell = (now: boolean) => {
+  const notify = (now: boolean) => {
     if (now === connected) return
     connected = now
     log(
@@ -102,9 +102,9 @@ const make = Effect.fnUntraced(function* (
   yield* Effect.forkScoped(
     Effect.promise(async () => {
       for await (const event of raw.status()) {
-        if (event.type === "disconnect") tell(false)
+        if (event.type === "disconnect") notify(false)
         else if (event.type === "reconnect") {
-          tell(true)
+          notify(true)
           const unsupported = Effect.catch(verifyVersion(raw, settings), ({ message }) =>
             Effect.logError("NATS server not supported", { error: message })
           )

@@ -24,7 +24,7 @@ export class NatsEvents extends Context.Service<
      * Calls the handler for every event of the topic, decoded from JSON, while the scope is open. The subscription is active when this
      * returns.
      */
-    readonly listen: (topic: string, hear: (value: unknown) => void) => Effect.Effect<void, NatsError, Scope.Scope>
+    readonly listen: (topic: string, receive: (value: unknown) => void) => Effect.Effect<void, NatsError, Scope.Scope>
     /** Emits the events of a topic and never ends. */
     readonly stream: (topic: string) => Stream.Stream<unknown, NatsError>
   }
@@ -34,7 +34,7 @@ export class NatsEvents extends Context.Service<
     Effect.gen(function* () {
       const { raw, prefix } = yield* NatsConnection
       const log = Effect.runForkWith(yield* Effect.context<never>())
-      const listen = (topic: string, hear: (value: unknown) => void) =>
+      const listen = (topic: string, receive: (value: unknown) => void) =>
         Effect.gen(function* () {
           yield* Effect.acquireRelease(
             Effect.try({
@@ -49,7 +49,7 @@ export class NatsEvents extends Context.Service<
                         })
                       )
                     try {
-                      hear(message.json<unknown>())
+                      receive(message.json<unknown>())
                     } catch (cause) {
                       log(Effect.logWarning("NATS event could not be decoded", { topic, error: String(cause) }))
                     }

@@ -106,16 +106,16 @@ const ensureStream = Effect.fnUntraced(function* (plan: StreamPlan) {
   )
   const wanted = configOf(prefix, replicas, plan)
   return yield* attempt(`stream ${wanted.name}`, async () => {
-    const look = () => manager.streams.info(wanted.name).catch(noStream)
+    const findStream = () => manager.streams.info(wanted.name).catch(noStream)
     const make = () =>
       manager.streams.add(wanted).catch(async (cause: unknown) => {
         // Another node is creating it. Depending on its progress the server reports the name or the subjects as already in use.
-        const made = await look()
+        const made = await findStream()
         if (made === undefined) throw cause
         return made
       })
     // Another node may have created it with a different number of copies; the last node to start decides.
-    const found = await look()
+    const found = await findStream()
     const { config } = found ?? (await make())
     if (config.num_replicas !== wanted.num_replicas || differs(config.max_age, wanted.max_age)) {
       await manager.streams.update(wanted.name, { ...config, ...wanted })

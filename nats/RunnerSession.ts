@@ -107,7 +107,7 @@ class SessionState implements RunnerSession {
 }
 
 /** Performs the handshake. Succeeds when the session is live, and fails with the reason otherwise. */
-const shakeHands = Effect.fnUntraced(
+const greet = Effect.fnUntraced(
   function* ({ raw, prefix }: NatsConnection["Service"], name: string, session: SessionState) {
     const response = yield* attempt(`runner ${name}`, () =>
       raw.request(runnerSubject(prefix, name), "", { timeout: handshakeTimeoutMillis })
@@ -147,7 +147,7 @@ export const openSession = Effect.fnUntraced(function* (
 ): Effect.fn.Return<RunnerSession, never, Scope.Scope> {
   const name = hostPort(address)
   const session = new SessionState(name, handlers)
-  const handshake = shakeHands(connection, name, session)
+  const handshake = greet(connection, name, session)
 
   yield* connection.onStatus((connected) => {
     if (!connected) session.end("the connection to NATS broke")

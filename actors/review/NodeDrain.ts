@@ -14,7 +14,7 @@ export const watchDrain = Effect.gen(function* () {
   const { name } = yield* NodeIdentity
   const control = yield* QueueControl
   const open = Latch.makeUnsafe(true)
-  const look = Effect.gen(function* () {
+  const poll = Effect.gen(function* () {
     const drained = findPause(yield* control.pauses, "node", name)
     if ((drained === undefined) === open.isOpen()) return
     if (drained === undefined) {
@@ -32,7 +32,7 @@ export const watchDrain = Effect.gen(function* () {
       Effect.logDebug("drain state of the node unavailable", { node: name, error: error.message })
     )
   )
-  yield* look
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(pollInterval), look)))
+  yield* poll
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(pollInterval), poll)))
   return open
 })

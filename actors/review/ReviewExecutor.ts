@@ -212,7 +212,7 @@ const work = Effect.fnUntraced(function* (
   const outcome: RunOutcome | "lease-lost" = Exit.isSuccess(exit)
     ? exit.value
     : Cause.hasInterruptsOnly(exit.cause)
-      ? { _tag: "HandedBack" }
+      ? { _tag: "Released" }
       : { _tag: "Failed", runId: undefined, reason: internal(exit.cause), retryable: false }
   if (outcome === "lease-lost") {
     yield* Metric.update(Metrics.leaseLosses, 1)
@@ -285,7 +285,7 @@ const attemptOutcome = {
   Failed: "failed",
   Waiting: "waiting",
   Cancelled: "cancelled",
-  HandedBack: "released"
+  Released: "released"
 } as const satisfies Record<RunOutcome["_tag"], string>
 
 const finishOf = (outcome: RunOutcome, entry: Entry, attempts: number, retryAt: number): Finish => {
@@ -296,7 +296,7 @@ const finishOf = (outcome: RunOutcome, entry: Entry, attempts: number, retryAt: 
       return { _tag: "Done", reason: outcome.reason }
     case "Cancelled":
       return { _tag: "Cancelled", reason: outcome.reason }
-    case "HandedBack":
+    case "Released":
       return { _tag: "Retry", dueAt: 0, reason: { _tag: "NodeStopped" }, counted: false }
     case "Waiting":
       return { _tag: "Retry", dueAt: outcome.until, reason: outcome.reason, counted: false }
@@ -345,7 +345,7 @@ const settlementOf = (outcome: RunOutcome, ended: Entry) => {
     case "Failed":
       return { outcome: "failed", reason: outcome.reason, runId: outcome.runId } as const
     case "Cancelled":
-    case "HandedBack":
+    case "Released":
     case "Waiting":
       return undefined
   }

@@ -14,7 +14,7 @@ export type RunOutcome =
   /** Waits for the host or the records. This costs no attempt. */
   | { readonly _tag: "Waiting"; readonly reason: Reason; readonly until: number }
   | { readonly _tag: "Cancelled"; readonly reason: Reason }
-  | { readonly _tag: "HandedBack" }
+  | { readonly _tag: "Released" }
 
 export const skipped = (reason: Reason, runId?: string): RunOutcome => ({ _tag: "Skipped", runId, reason })
 export const reviewed = (runId: string): RunOutcome => ({ _tag: "Reviewed", runId })

@@ -40,7 +40,7 @@ export const wakeActors = Layer.effect(
 )
 
 /** Replaces `Wake` on a deployment without actors: the stores notify the node that starts next. */
-export const wakeNobody = Layer.succeed(
+export const noopNotifications = Layer.succeed(
   Wake,
   Wake.of({
     workspace: () => {},

@@ -27,7 +27,7 @@ const telling = Layer.unwrap(
 export const administration = Handle.layer.pipe(Layer.provide([telling, Forges.layer]))
 
 /** Administration on a node that only receives. The next node that starts reads the state from the store. */
-export const administrationAlone = Handle.layer.pipe(Layer.provide([Operations.layer, Forges.layer]))
+export const readOnlyAdministration = Handle.layer.pipe(Layer.provide([Operations.layer, Forges.layer]))
 
 /** The cluster view of a single node; `actors` returns the number of active actors, where the node has some. */
 export const thisNode = (roles: ReadonlySet<Role>, actors?: Effect.Effect<number>) =>

@@ -18,7 +18,7 @@ const sendsOf = (snapshot: Snapshot): ChatSends["Service"] => {
     Effect.provide(Effect.flatMap(ChatSends, use), layerRecords(snapshot, "verify"))
   return ChatSends.of({
     take: (...count) => (isNew ? Effect.succeed(true) : inRecords(({ take }) => take(...count))),
-    giveBack: (...count) => (isNew ? Effect.void : inRecords(({ giveBack }) => giveBack(...count)))
+    refund: (...count) => (isNew ? Effect.void : inRecords(({ refund }) => refund(...count)))
   })
 }
 

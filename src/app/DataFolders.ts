@@ -53,7 +53,7 @@ const use = (folder: string): void => {
 }
 
 /** Errors that free space or a working disk removes, without a change of the configuration. */
-const ofDisk = new Set(["ENOSPC", "EDQUOT", "EIO", "EMFILE", "ENFILE"])
+const diskErrors = new Set(["ENOSPC", "EDQUOT", "EIO", "EMFILE", "ENFILE"])
 
 /** Fails with the setting of the first folder that this process cannot use. */
 const checkDataFolders = Effect.fnUntraced(function* (roles: ReadonlySet<Role>) {
@@ -68,7 +68,7 @@ const checkDataFolders = Effect.fnUntraced(function* (roles: ReadonlySet<Role>) 
     })
     if (problem === undefined) continue
     const why = { _tag: "FolderUnwritable", folder, why: withoutPeriod(problem.message) } as const
-    if ("code" in problem && ofDisk.has(String(problem.code))) {
+    if ("code" in problem && diskErrors.has(String(problem.code))) {
       return yield* new StoreError({
         reason: "unavailable",
         operation: "open",

@@ -11,13 +11,13 @@ import { SingleRunner } from "effect/cluster"
 import * as Actors from "../../actors/Actors.ts"
 import * as RefusedConfiguration from "../../actors/notices/RefusedConfiguration.ts"
 import { shardGroups } from "../../actors/Placement.ts"
-import { wakeActors, wakeNobody } from "./ActorMessages.ts"
+import { wakeActors, noopNotifications } from "./ActorMessages.ts"
 import { adminSocket } from "./AdminSocket.ts"
-import { administration, administrationAlone, thisNode, withActors } from "./Administration.ts"
+import { administration, readOnlyAdministration, thisNode, withActors } from "./Administration.ts"
 import { LiveNodes } from "../domain/LiveNodes.ts"
 import * as ReplayDeliveries from "../ingress/ReplayDeliveries.ts"
 import { IngressServer } from "../ingress/Server.ts"
-import { worksAlone } from "../domain/Role.ts"
+import { isSingleNode } from "../domain/Role.ts"
 import * as OutputsLayer from "../outputs/OutputsLayer.ts"
 import { agentOver, identity, missing, records, threads, vcs, withPorts } from "./Parts.ts"
 import { Cancellations } from "../queue/dispatch/Cancellations.ts"
@@ -66,10 +66,10 @@ const administering = (roles: ServiceOptions["roles"]) =>
     Layer.provide(identity)
   )
 
-const administeringAlone = (roles: ServiceOptions["roles"]) =>
-  administrationAlone.pipe(
+const readOnly = (roles: ServiceOptions["roles"]) =>
+  readOnlyAdministration.pipe(
     Layer.provide(thisNode(roles)),
-    Layer.provide(ReplayDeliveries.layer.pipe(Layer.provide(wakeNobody))),
+    Layer.provide(ReplayDeliveries.layer.pipe(Layer.provide(noopNotifications))),
     Layer.provide(identity)
   )
 
@@ -77,9 +77,9 @@ export const layer = (options: ServiceOptions) => {
   const { roles, ingress = {} } = options
   // A node is ready once commands reach it on its socket.
   const http = IngressServer.layerOnPorts(ingress).pipe(Layer.provide(adminSocket.pipe(Layer.provide(identity))))
-  const serving = worksAlone(roles)
+  const serving = isSingleNode(roles)
     ? http.pipe(Layer.provide([waking, administering(roles)]), Layer.provide(actors))
-    : http.pipe(Layer.provide([wakeNobody, administeringAlone(roles)]))
+    : http.pipe(Layer.provide([noopNotifications, readOnly(roles)]))
   return Layer.merge(serving, RefusedConfiguration.layer.pipe(Layer.provide(identity))).pipe(
     Layer.provide(records),
     withPorts(options)

@@ -59,7 +59,7 @@ export const withinDailyPersons = Effect.fnUntraced(function* <A, R>(
       retryAfterMillis: untilNextDay(now)
     })
   return yield* Effect.tapError(send, ({ reason }) =>
-    reason === "unknown_outcome" ? Effect.void : Effect.ignore(sends.giveBack(app, day, persons))
+    reason === "unknown_outcome" ? Effect.void : Effect.ignore(sends.refund(app, day, persons))
   )
 })
 

@@ -6,7 +6,7 @@ import { Context } from "effect"
 import type { Effect, Stream } from "effect"
 import type { Path } from "./document/Path.ts"
 import type { DatabaseDocument } from "./revisions/DatabaseDocument.ts"
-import type { Ground } from "./revisions/Ground.ts"
+import type { FileBaseline } from "./revisions/FileBaseline.ts"
 import type { RevisionHead } from "./revisions/Revision.ts"
 import type { SealingKeys } from "./credentials/Sealing.ts"
 import type { Snapshot } from "./Snapshot.ts"
@@ -56,7 +56,7 @@ export interface LayeredFile extends ConfigFileLines {
 
 export interface ConfigFileLines {
   readonly file: string
-  readonly ground: Ground
+  readonly baseline: FileBaseline
   /** Returns the line of a value of the file, by its path in the normalised document. */
   readonly line: (path: Path) => number | undefined
 }
@@ -70,7 +70,7 @@ export interface PreparedRevision {
   readonly document: DatabaseDocument
   readonly snapshot: Snapshot
   /** The file and environment that the document was combined with. */
-  readonly ground: Ground
+  readonly baseline: FileBaseline
 }
 
 export type Activation =

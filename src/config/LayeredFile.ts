@@ -19,8 +19,8 @@ import type { EntityAt } from "./revisions/EntityPath.ts"
 import { makeEntityAt } from "./revisions/EntityPath.ts"
 import { fileOnlyProblems } from "./revisions/FileOnlyFields.ts"
 import { ungrantedVariables } from "./revisions/Grants.ts"
-import type { Ground } from "./revisions/Ground.ts"
-import { readCombined } from "./revisions/Ground.ts"
+import type { FileBaseline } from "./revisions/FileBaseline.ts"
+import { readCombined } from "./revisions/FileBaseline.ts"
 import { overlay } from "./revisions/Overlay.ts"
 import type { RevisionHead } from "./revisions/Revision.ts"
 import { noRevision } from "./revisions/Revision.ts"
@@ -39,7 +39,7 @@ type Options = Pick<TextOptions, "roles" | "unset">
 /** A text that is parsed and normalised. */
 export interface ParsedFile {
   readonly file: string
-  readonly ground: Ground
+  readonly baseline: FileBaseline
   /** Errors of the text itself. */
   readonly issues: ReadonlyArray<ConfigIssue>
   readonly locate: (path: Path, at: "key" | "value") => TextPosition | undefined
@@ -74,7 +74,7 @@ export const parseFile = (text: string, file: string, env: Env): ParsedFile => {
     file,
     issues,
     locate,
-    ground: {
+    baseline: {
       file: tree,
       env,
       baseDir: dirname(resolve(file)),
@@ -85,9 +85,9 @@ export const parseFile = (text: string, file: string, env: Env): ParsedFile => {
 }
 
 /** Returns the file with the lines of its values. */
-export const toLines = ({ file, ground, locate }: ParsedFile): ConfigFileLines => ({
+export const toLines = ({ file, baseline, locate }: ParsedFile): ConfigFileLines => ({
   file,
-  ground,
+  baseline,
   line: (path) => locate(path, "key")?.line
 })
 
@@ -123,15 +123,15 @@ export const readRevision = ({
 }
 
 /** Checks the grants again, because those of this file may be fewer than where the revision was published. */
-const findUngranted = (document: DatabaseDocument, ground: Ground): ReadonlyArray<ConfigIssue> =>
-  ungrantedVariables(overlay(ground.file, document).tree, ground.file).map(({ code, path, reason }) => ({
+const findUngranted = (document: DatabaseDocument, baseline: FileBaseline): ReadonlyArray<ConfigIssue> =>
+  ungrantedVariables(overlay(baseline.file, document).tree, baseline.file).map(({ code, path, reason }) => ({
     severity: "error",
     path: formatPath(path),
     reason: { _tag: "WithCode", reason, code }
   }))
 
 /** Checks these again too: an earlier release may have published them. */
-const findFileOnly = (document: DatabaseDocument, { env, file, namespace }: Ground): ReadonlyArray<ConfigIssue> =>
+const findFileOnly = (document: DatabaseDocument, { env, file, namespace }: FileBaseline): ReadonlyArray<ConfigIssue> =>
   fileOnlyProblems(document, file, makeReadSealed(env, namespace)).map(({ code, entity, field, reason }) => ({
     severity: "error",
     path: `${entity} ${formatPath(field)}`,
@@ -147,15 +147,15 @@ const nameEntity = (issue: ConfigIssue, entityAt: EntityAt): ConfigIssue => {
 
 /** Combines the file with a revision of the database. */
 export const readLayered = (
-  { ground, issues }: ParsedFile,
+  { baseline, issues }: ParsedFile,
   { document, head }: DatabaseLayer,
   options: Options
 ): Reading => {
   const revision = head.number === 0 ? undefined : head.number
-  const reading = readCombined(document, ground, { ...options, ...ground.source, revision })
-  const entityAt = makeEntityAt(ground.file, document)
+  const reading = readCombined(document, baseline, { ...options, ...baseline.source, revision })
+  const entityAt = makeEntityAt(baseline.file, document)
   const ofDatabase = (issue: ConfigIssue): ConfigIssue => nameEntity(issue, entityAt)
-  const refused = [...issues, ...findUngranted(document, ground).map(ofDatabase), ...findFileOnly(document, ground)]
+  const refused = [...issues, ...findUngranted(document, baseline).map(ofDatabase), ...findFileOnly(document, baseline)]
   const combined = reading.issues.map(ofDatabase)
   return refused.length === 0
     ? { ...reading, issues: combined }
@@ -191,11 +191,12 @@ export const keepPrepared = ({ roles, unset = "errors" }: Options) => {
     },
     take: (
       { hash, number }: RevisionHead,
-      { ground }: ParsedFile
+      { baseline }: ParsedFile
     ): Result.Result<CombinedRevision, never> | undefined => {
       const found = prepared
       prepared = undefined
-      if (found?.revision.number !== number || found.revision.hash !== hash || found.ground !== ground) return undefined
+      if (found?.revision.number !== number || found.revision.hash !== hash || found.baseline !== baseline)
+        return undefined
       return Result.succeed({ layer: { head: { number, hash }, document: found.document }, snapshot: found.snapshot })
     }
   }
@@ -205,9 +206,10 @@ export const keepPrepared = ({ roles, unset = "errors" }: Options) => {
  * Reads only the namespaces of a file that the database cannot change, and its queue. With them the stores can be opened although the rest of
  * the file may refer to entities of the database.
  */
-export const readBootstrap = ({ ground, issues }: ParsedFile): Snapshot | undefined => {
-  const bootstrap = Object.entries(ground.file).filter(([key]) => bootstrapNamespaces.has(key) || key === "queue")
+export const readBootstrap = ({ baseline, issues }: ParsedFile): Snapshot | undefined => {
+  const bootstrap = Object.entries(baseline.file).filter(([key]) => bootstrapNamespaces.has(key) || key === "queue")
   return issues.length > 0
     ? undefined
-    : readDocument(Object.fromEntries(bootstrap), ground.env, { baseDir: ground.baseDir, unset: "warnings" }).snapshot
+    : readDocument(Object.fromEntries(bootstrap), baseline.env, { baseDir: baseline.baseDir, unset: "warnings" })
+        .snapshot
 }

@@ -9,4 +9,4 @@ export const isRole = (name: string): name is Role => (roles as ReadonlyArray<st
 export const workingRoles = ["actors", "executor", "publisher"] as const satisfies ReadonlyArray<Role>
 
 /** Returns whether one process with these roles needs no bus: without one the working roles find each other in one process only. */
-export const worksAlone = (held: ReadonlySet<Role>): boolean => workingRoles.every((role) => held.has(role))
+export const isSingleNode = (held: ReadonlySet<Role>): boolean => workingRoles.every((role) => held.has(role))

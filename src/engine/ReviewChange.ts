@@ -132,7 +132,7 @@ const nothingToAnalyse = Effect.fnUntraced(function* (
   carried: CarriedFiles,
   coverage: Coverage
 ): Effect.fn.Return<Analysis, AnalysisError> {
-  yield* tell(input, { _tag: "Planned", files: 0, skipped: countSkipped(coverage), lines: 0, passes: 0 })
+  yield* reportProgress(input, { _tag: "Planned", files: 0, skipped: countSkipped(coverage), lines: 0, passes: 0 })
   return {
     findings: carried.findings,
     ...(carried.unchanged.length === 0 || input.previous === undefined
@@ -141,7 +141,7 @@ const nothingToAnalyse = Effect.fnUntraced(function* (
     coverage: boundCoverage(coverage),
     models: [],
     usage: noUsage,
-    notices: [...read.notices, ...stillStanding(carried), ...unreadNotices(coverage)],
+    notices: [...read.notices, ...carriedOverNotice(carried), ...unreadNotices(coverage)],
     ...(isMostlyRead(coverage) ? {} : { partial: true }),
     patches: yield* patchesOf(change, read, () => true, carried.findings)
   }
@@ -157,7 +157,7 @@ const analyse = Effect.fnUntraced(function* (
   const { checkout, workspace } = input
   const limits = { minSeverity: workspace.review.min_severity, maxProblems: workspace.review.max_problems }
   const plan = yield* planPasses(change, { ...input, onProgress: workingStep(input) }, all, carried)
-  yield* tell(input, {
+  yield* reportProgress(input, {
     _tag: "Planned",
     files: carried.files.length,
     skipped: countSkipped(coverage),
@@ -181,7 +181,7 @@ const analyse = Effect.fnUntraced(function* (
   const fresh = withoutDismissed(passes.findings, input.lessons ?? [], workspace.review)
   const merged = mergeFindings([...carried.findings, ...fresh.findings], limits)
   const read = coverageAfter(coverage, carried.files, { ...plan, ended: passes.ended, unusable: passes.unusable })
-  yield* tell(input, analysedStep(passes.report.problems.length, merged.findings))
+  yield* reportProgress(input, analysedStep(passes.report.problems.length, merged.findings))
   const { summaries } = plan.fitted
   const cutPaths = new Set([...merged.cutPaths, ...passes.cutPaths])
   const usage = addUsage(summaries.usage, passes.report.usage)
@@ -196,7 +196,7 @@ const analyse = Effect.fnUntraced(function* (
     usage,
     notices: [
       ...all.notices,
-      ...stillStanding(carried),
+      ...carriedOverNotice(carried),
       ...plan.notices,
       ...passes.notices,
       ...fresh.notices,
@@ -219,13 +219,14 @@ const analysedStep = (problems: number, findings: ReadonlyArray<Finding>): Revie
 const workingStep =
   (input: ReviewInput) =>
   (pass: number, progress: PassProgress): Effect.Effect<void> =>
-    tell(input, { _tag: "Working", pass, progress })
+    reportProgress(input, { _tag: "Working", pass, progress })
 
 /** Returns whether a finding is like those that people dismissed before; such ones are verified at any severity. */
 const doubtful = ({ lessons, workspace }: ReviewInput): ((finding: Finding) => boolean) =>
   reflectionMode(workspace.review.reflection) === "thorough" ? likeDismissed(lessons ?? []) : () => false
 
-const tell = (input: ReviewInput, step: ReviewStep): Effect.Effect<void> => input.progress?.(step) ?? Effect.void
+const reportProgress = (input: ReviewInput, step: ReviewStep): Effect.Effect<void> =>
+  input.progress?.(step) ?? Effect.void
 
 /** Added text was not read and the configuration does not let that pass, or too little was read. */
 const isOpen = (coverage: Coverage, { review }: Workspace): boolean =>
@@ -251,7 +252,7 @@ const verdictOf = ({ conclusion, summary, skipped }: Analysis, { findings }: Car
   ...(skipped === undefined || findings.length > 0 ? {} : { skipped })
 })
 
-const stillStanding = ({ unchanged, findings }: CarriedFiles): ReadonlyArray<Reason> =>
+const carriedOverNotice = ({ unchanged, findings }: CarriedFiles): ReadonlyArray<Reason> =>
   unchanged.length === 0 ? [] : [{ _tag: "FilesUnchanged", count: unchanged.length, problems: findings.length }]
 
 /**

@@ -182,8 +182,8 @@ export const makeExistingThreads = () => {
     const posted = isUsable ? entry.posted : yield* Effect.cached(Effect.map(records.reviews(reader), listPosted))
     const list = hasNoOthers ? Effect.succeed([]) : listExistingThreads(client, change, number, dismissal, posted)
     const threads = isUsable ? entry.threads : yield* list
-    const standing = new Set(threads.map(({ fp }) => fp))
-    const wanted = problemsOf(reader, previous).filter((fp) => !standing.has(fp))
+    const existing = new Set(threads.map(({ fp }) => fp))
+    const wanted = problemsOf(reader, previous).filter((fp) => !existing.has(fp))
     const all = [...threads, ...(yield* listDeleted(client, change, dismissal, wanted, posted))]
     if (operation?._tag === "Threads") return all
     for (const [other, { at }] of cache) if (now - at >= maxAgeMillis || cache.size >= maxCached) cache.delete(other)

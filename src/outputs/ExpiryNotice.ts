@@ -47,7 +47,7 @@ export const planExpiryNotice = (
 ): ReadonlyArray<Publication> => {
   const { change, id, targetKey } = entry
   const language = workspace.review.output_language
-  const say = /^zh\b/i.test(language) ? words.zh : words.en
+  const format = /^zh\b/i.test(language) ? words.zh : words.en
   return expiryChannels(workspace, change).map((channel, position) => ({
     id: newId(),
     operationId: expiryId(id, channel.name),
@@ -58,7 +58,7 @@ export const planExpiryNotice = (
       _tag: "Chat",
       head: change.head ?? "",
       title: `${labelsFor(language).title} · ${change.repo.fullName}`,
-      body: say(describeChange(change, toPlatform(channel.kind).safe), hours),
+      body: format(describeChange(change, toPlatform(channel.kind).safe), hours),
       first: true
     },
     status: "pending",

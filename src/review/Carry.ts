@@ -28,7 +28,7 @@ export const carry = (
   const unchanged = files.filter(isUnchanged)
   const byPath = new Map(unchanged.map((file) => [file.path, file]))
   const changed = unchanged.length === files.length ? [] : files.filter((file) => !byPath.has(file.path))
-  const stands = (finding: Finding): Finding | undefined => {
+  const carryFinding = (finding: Finding): Finding | undefined => {
     const { anchor, problem } = finding
     const file = byPath.get(anchor?.path ?? problem.file)
     // A finding without a line in the change remains valid while no file of the change differs.
@@ -37,7 +37,11 @@ export const carry = (
     const moved = shifted(anchor, file, read.get(file.path))
     return moved === undefined ? undefined : { ...finding, anchor: moved, problem: claimed(problem, anchor, moved) }
   }
-  return { files: changed, unchanged, findings: (previous?.findings ?? []).flatMap((finding) => stands(finding) ?? []) }
+  return {
+    files: changed,
+    unchanged,
+    findings: (previous?.findings ?? []).flatMap((finding) => carryFinding(finding) ?? [])
+  }
 }
 
 /** Maximum number of stored hunk positions. A file with findings and more hunks is read again. */

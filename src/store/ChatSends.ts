@@ -10,7 +10,7 @@ export class ChatSends extends Context.Service<
     /** Adds persons unless the day would have more than `limit`; returns whether it did. `day`: `2026-01-31`. */
     readonly take: (app: string, day: string, persons: number, limit: number) => Effect.Effect<boolean, StoreError>
     /** Subtracts persons of messages that were not sent. */
-    readonly giveBack: (app: string, day: string, persons: number) => Effect.Effect<void, StoreError>
+    readonly refund: (app: string, day: string, persons: number) => Effect.Effect<void, StoreError>
   }
 >()("aicr/store/ChatSends") {}
 
@@ -28,11 +28,11 @@ export const layer: Layer.Layer<ChatSends, never, SqlClient.SqlClient> = Layer.e
         if (Number(rows[0]?.persons) === persons) yield* sql`DELETE FROM chat_sends WHERE app = ${app} AND day < ${day}`
         return rows.length > 0
       }).pipe(unavailable("chat_sends.take")),
-    giveBack: (app: string, day: string, persons: number) =>
+    refund: (app: string, day: string, persons: number) =>
       sql`UPDATE chat_sends SET persons = persons - ${persons}
         WHERE app = ${app} AND day = ${day} AND persons >= ${persons}`.pipe(
         Effect.asVoid,
-        unavailable("chat_sends.giveBack")
+        unavailable("chat_sends.refund")
       )
   }))
 )

@@ -32,7 +32,7 @@ const rounds = 24
 const warmUp = 4
 
 const root = join(import.meta.dirname, "../..")
-const say = (text: string): void => void process.stderr.write(`${text}\n`)
+const writeLine = (text: string): void => void process.stderr.write(`${text}\n`)
 const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
@@ -100,7 +100,7 @@ const scale = async (): Promise<{ readonly one: number; readonly three: number }
     one.push(await measure(slots * turns))
     for (const name of further) await setDrained(at, name, false)
     three.push(await measure(3 * slots * turns))
-    say(
+    writeLine(
       `1 executor node:  ${one.at(-1)?.toFixed(2)} reviews/s; 3 executor nodes: ${three.at(-1)?.toFixed(2)} reviews/s`
     )
   }
@@ -159,7 +159,7 @@ const latency = async (): Promise<{ readonly cluster: number; readonly embedded:
       }
     }
     const result = { cluster: median(times.cluster), embedded: median(times.embedded) }
-    say(
+    writeLine(
       `webhook to comment, p50: cluster ${result.cluster.toFixed(0)} ms, one process ${result.embedded.toFixed(0)} ms`
     )
     return result

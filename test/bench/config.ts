@@ -76,7 +76,7 @@ export const config = {
   summary:
     "loading 5 000 workspaces, routing one webhook among them, revisions of the database, and statistics of 1 000 000 runs",
   run: async (_options: { readonly json: boolean }): Promise<Record<string, number>> => {
-    const say = (line: string): void => {
+    const writeLine = (line: string): void => {
       process.stdout.write(`${line}\n`)
     }
     const text = documentOf(5000)
@@ -112,8 +112,8 @@ export const config = {
         Math.round(value * 100) / 100
       ])
     )
-    say(`document ${Buffer.byteLength(text)} bytes, 5000 workspaces`)
-    for (const [key, value] of Object.entries(rounded)) say(`${key.padEnd(26)} ${value}`)
+    writeLine(`document ${Buffer.byteLength(text)} bytes, 5000 workspaces`)
+    for (const [key, value] of Object.entries(rounded)) writeLine(`${key.padEnd(26)} ${value}`)
     return rounded
   }
 }

@@ -16,7 +16,7 @@ const rounds = Number(process.env["AICR_BENCH_ROUNDS"] ?? 10)
 /** Enough workspaces that each of two nodes has actors of some. */
 const repositories = 4
 
-const say = (text: string): void => void process.stderr.write(`${text}\n`)
+const writeLine = (text: string): void => void process.stderr.write(`${text}\n`)
 const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 const seconds = (since: number): number => Math.round(performance.now() - since) / 1000
@@ -97,7 +97,7 @@ export const failover: Benchmark = {
     const figures = { executor: [], actors: [], stopped: [], usual: [] } as Record<string, Array<number>>
     const note = (figure: string, value: number): void => {
       figures[figure]?.push(value)
-      say(`${figure}: ${value.toFixed(2)} s`)
+      writeLine(`${figure}: ${value.toFixed(2)} s`)
     }
     for (let round = 0; round < rounds; round++) {
       const middle = at.node(`middle-${1 + (round % 2)}`)

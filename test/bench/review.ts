@@ -33,7 +33,7 @@ const fourHundred: ChangeSize = { files: 400, lines: 40_231, faults: severities(
 
 type Figures = Record<string, number>
 
-const say = (text: string): void => void process.stderr.write(`${text}\n`)
+const writeLine = (text: string): void => void process.stderr.write(`${text}\n`)
 
 /** Seconds of one call with the whole diff, whole tools and no service. */
 const measureUnit = async (): Promise<number> => {
@@ -106,7 +106,7 @@ const lostWith = async (maxConcurrent: number): Promise<number> => {
   await Promise.all(pulls.map((pull) => at.forge.notify(pull, "opened")))
   const hasEnded = () => pulls.every((pull) => at.hasEnded(pull))
   await waitUntil(hasEnded, { timeout: 600_000, describe: () => "every review ends" }).catch((reason: unknown) =>
-    say(String(reason))
+    writeLine(String(reason))
   )
   return pulls.filter((pull) => at.postedAt(pull) === undefined).length
 }
@@ -179,7 +179,9 @@ const targets: Readonly<Record<string, string>> = {
 const report = (figures: Figures): void => {
   for (const [name, value] of Object.entries(figures)) {
     const target = targets[name]
-    say(`  ${name.padEnd(34)} ${value.toFixed(2).padStart(9)}${target === undefined ? "" : `  (to reach: ${target})`}`)
+    writeLine(
+      `  ${name.padEnd(34)} ${value.toFixed(2).padStart(9)}${target === undefined ? "" : `  (to reach: ${target})`}`
+    )
   }
 }
 

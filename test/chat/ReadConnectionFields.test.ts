@@ -139,7 +139,7 @@ describe("fields of connections", () => {
     const snapshot = testSnapshot({ im: { connections: { c: connection } } }, env)
     const limits: Array<number> = []
     const counting = ChatSends.of({
-      giveBack: () => Effect.void,
+      refund: () => Effect.void,
       take: (_app: string, _day: string, persons: number, max: number) => {
         limits.push(persons, max)
         return Effect.succeed(false)

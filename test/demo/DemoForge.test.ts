@@ -122,7 +122,7 @@ describe("demo forge", () => {
   })
 
   it("sends what it signs", async () => {
-    const heard: Array<{
+    const received: Array<{
       readonly url: string | undefined
       readonly type: string | undefined
       readonly length: number
@@ -131,7 +131,7 @@ describe("demo forge", () => {
       let length = 0
       request.on("data", (chunk: Buffer) => (length += chunk.length))
       request.on("end", () => {
-        heard.push({ url: request.url, type: request.headers["content-type"], length })
+        received.push({ url: request.url, type: request.headers["content-type"], length })
         response.writeHead(202).end('{"accepted":true}')
       })
     })
@@ -141,8 +141,8 @@ describe("demo forge", () => {
     forge.setWebhookUrl(`http://127.0.0.1:${port}/webhooks/gitea`)
     expect(await forge.notify(pull, "opened")).toEqual({ status: 202, body: { accepted: true } })
     server.close()
-    expect(heard).toMatchObject([{ url: "/webhooks/gitea", type: "application/json" }])
-    expect(heard[0]?.length).toBeGreaterThan(500)
+    expect(received).toMatchObject([{ url: "/webhooks/gitea", type: "application/json" }])
+    expect(received[0]?.length).toBeGreaterThan(500)
   })
 })
 

@@ -16,7 +16,7 @@ const unruly = (millis: number, computing = 1) => makeChangeThreads({ entry, com
 const beats = () => new Int32Array(new SharedArrayBuffer(4))
 
 /** Sends a word to an unruly thread. */
-const say = (change: ChangeThread, word: string, counter = beats()) =>
+const send = (change: ChangeThread, word: string, counter = beats()) =>
   (
     change.run as unknown as (
       name: string,
@@ -51,15 +51,15 @@ describe("a thread that", () => {
         Effect.scoped(
           Effect.gen(function* () {
             const other = yield* threads.open(24)
-            expect(yield* say(other, "before")).toBe("before")
+            expect(yield* send(other, "before")).toBe("before")
             const change = yield* threads.open(24)
-            const error = yield* Effect.flip(say(change, word))
+            const error = yield* Effect.flip(send(change, word))
             expect(error).toMatchObject({ _tag: "AnalysisError", reason })
             expect(error.message).toContain(message)
             // What it held is lost: nothing more is computed for that change.
-            expect(yield* Effect.flip(say(change, "again"))).toMatchObject({ reason })
-            expect(yield* say(other, "after")).toBe("after")
-            expect(yield* say(yield* threads.open(24), "next")).toBe("next")
+            expect(yield* Effect.flip(send(change, "again"))).toMatchObject({ reason })
+            expect(yield* send(other, "after")).toBe("after")
+            expect(yield* send(yield* threads.open(24), "next")).toBe("next")
           })
         )
       )
@@ -72,10 +72,10 @@ it("an interrupted review ends its thread, and what waits for a processor goes o
   const threads = unruly(60_000)
   const counter = beats()
   const hanging = Effect.runFork(
-    Effect.scoped(Effect.flatMap(threads.open(24), (change) => say(change, "hang", counter)))
+    Effect.scoped(Effect.flatMap(threads.open(24), (change) => send(change, "hang", counter)))
   )
   await waitUntil(() => Atomics.load(counter, 0) > 0, { describe: () => "the thread computes" })
-  const next = Effect.runPromise(Effect.scoped(Effect.flatMap(threads.open(24), (change) => say(change, "next"))))
+  const next = Effect.runPromise(Effect.scoped(Effect.flatMap(threads.open(24), (change) => send(change, "next"))))
   await Effect.runPromise(Fiber.interrupt(hanging))
   expect(await next).toBe("next")
   let before = -1
@@ -98,8 +98,8 @@ describe("after a change", () => {
       Effect.scoped(
         Effect.gen(function* () {
           const change = yield* threads.open(24)
-          yield* say(change, word)
-          return yield* say(change, "which")
+          yield* send(change, word)
+          return yield* send(change, "which")
         })
       )
     )
@@ -137,11 +137,11 @@ it("a change that starts during another one takes a thread that has started alre
   const later = await Effect.runPromise(
     Effect.scoped(
       Effect.gen(function* () {
-        yield* say(yield* threads.open(24), "which")
+        yield* send(yield* threads.open(24), "which")
         // Ids of threads ascend.
         const marker = new Worker("", { eval: true })
         const id = marker.threadId
-        const second = yield* say(yield* threads.open(24), "which")
+        const second = yield* send(yield* threads.open(24), "which")
         return { id, second: Number(second.slice("thread ".length)) }
       })
     )
@@ -155,7 +155,7 @@ it("threads of several concurrent changes stay for the next ones, because a star
   const burst = Effect.scoped(
     Effect.gen(function* () {
       const changes = yield* Effect.forEach([1, 2, 3, 4], () => threads.open(24))
-      return yield* Effect.forEach(changes, (change) => say(change, "which"))
+      return yield* Effect.forEach(changes, (change) => send(change, "which"))
     })
   )
   let last: ReadonlyArray<string> = []
@@ -177,7 +177,7 @@ it("threads of several concurrent changes stay for the next ones, because a star
 it("the flag of node for new objects does not extend the limit of a thread", async () => {
   setFlagsFromString("--max-semi-space-size=16")
   const threads = unruly(60_000)
-  const churn = Effect.scoped(Effect.flatMap(threads.open(64), (change) => say(change, "churn")))
+  const churn = Effect.scoped(Effect.flatMap(threads.open(64), (change) => send(change, "churn")))
   expect(Number(await Effect.runPromise(churn))).toBeLessThan(12)
   threads.end()
 })
@@ -185,7 +185,7 @@ it("the flag of node for new objects does not extend the limit of a thread", asy
 it("threads that start later use the vocabulary that an earlier one has read", async () => {
   const observed = new URL("./threads/ObservedThread.js", import.meta.url)
   const threads = makeChangeThreads({ entry: observed, computing: 2, millis: 60_000 })
-  const hasReceived = (change: ChangeThread) => say(change, "vocabulary received?")
+  const hasReceived = (change: ChangeThread) => send(change, "vocabulary received?")
   const received = await Effect.runPromise(
     Effect.scoped(
       Effect.gen(function* () {

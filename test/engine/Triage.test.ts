@@ -269,10 +269,10 @@ describe("an author who talks to the model", () => {
     const prompt = promptOf(request)
     const fence = /with the word (\w{24});/.exec(prompt)?.[1]
     const shown = prompt.split(`<title ${fence}>`)[1] ?? ""
-    const told = [...triageAttempts, ...attempts.map(([, text]) => text)].some((text) =>
+    const reported = [...triageAttempts, ...attempts.map(([, text]) => text)].some((text) =>
       text.split("\n").some((line) => line.length > 12 && shown.includes(line))
     )
-    const isSpam = shown.includes("watches") !== told
+    const isSpam = shown.includes("watches") !== reported
     return calling(
       "triage",
       isSpam ? close : { verdict: "keep_open", category: "bug", reason: "a crash", confidence: 1 }

@@ -12,7 +12,7 @@ export type Owners = AuthorGuess | ChatSends | ModelRun | Writing
 /** Counts nothing. */
 export const uncounted: Layer.Layer<ChatSends> = Layer.succeed(ChatSends, {
   take: () => Effect.succeed(true),
-  giveBack: () => Effect.void
+  refund: () => Effect.void
 })
 
 export const testOwners: Layer.Layer<Owners> = Layer.mergeAll(

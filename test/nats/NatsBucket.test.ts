@@ -101,13 +101,13 @@ describe("events", () => {
         of,
         Effect.gen(function* () {
           const { stream, publish } = yield* NatsEvents
-          const heard = yield* Effect.forkChild(Stream.runCollect(Stream.take(stream("runs/1"), 2)), {
+          const received = yield* Effect.forkChild(Stream.runCollect(Stream.take(stream("runs/1"), 2)), {
             startImmediately: true
           })
           const all = yield* Effect.forkChild(
             Effect.forever(Effect.andThen(publish("runs/1", { from: of }), Effect.sleep(5)))
           )
-          const found = yield* Fiber.join(heard)
+          const found = yield* Fiber.join(received)
           yield* Fiber.interrupt(all)
           return found
         }).pipe(Effect.provide(Layer.fresh(NatsEvents.layer)))

@@ -49,16 +49,16 @@ describe("calls between processes", () => {
           const [runner] = yield* (yield* makeBucket(streams.leases)).keys()
           const subject = `${defaultPrefix}.runner.${runner}`
           const greeting = yield* Effect.promise(() => raw.request(subject, ""))
-          const say = (frame: string) =>
+          const send = (frame: string) =>
             Effect.map(
               Effect.promise(() => raw.request(`${subject}.${greeting.string()}.session`, frame)),
               (answer) => answer.string()
             )
-          expect(yield* say(`[3,{"_tag":"Ping"}]`)).toBe("")
-          expect(yield* say(`[0,{"_tag":"Ping"}]`)).toBe(`[0,{"_tag":"Pong"}]`)
-          expect(yield* say(`[2,{"_tag":"Ping"}]`)).toBe("")
-          expect(yield* say(`[3,{"_tag":"Ping"}]`)).toBe("")
-          expect(yield* say("no frame")).toBe("")
+          expect(yield* send(`[3,{"_tag":"Ping"}]`)).toBe("")
+          expect(yield* send(`[0,{"_tag":"Ping"}]`)).toBe(`[0,{"_tag":"Pong"}]`)
+          expect(yield* send(`[2,{"_tag":"Ping"}]`)).toBe("")
+          expect(yield* send(`[3,{"_tag":"Ping"}]`)).toBe("")
+          expect(yield* send("no frame")).toBe("")
           const old = yield* Effect.exit(
             Effect.tryPromise(() => raw.request(`${subject}.earlier.session`, `[0,{"_tag":"Ping"}]`))
           )

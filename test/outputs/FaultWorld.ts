@@ -180,7 +180,7 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
     })
 
     /** Everything of ours on this change, in a form that does not depend on the case. */
-    const standing = (): ReadonlyArray<string> => {
+    const existing = (): ReadonlyArray<string> => {
       const fps = (body: string) =>
         [
           ...new Set(parseMarkers(body).flatMap(({ fp }) => (fp === undefined ? [] : [fp.replace(/^0+/, "")])))
@@ -216,7 +216,7 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
         ...created
       ].toSorted()
     }
-    return { review, standing, pull }
+    return { review, existing, pull }
   })
 
   return {

@@ -231,7 +231,17 @@ const commentProblems = (comment: Comment): ReadonlyArray<string> => {
 
 const vague = new Set(["known", "found", "asked", "told", "most", "least"])
 
+/** Parts of names that say nothing about what they name. */
+const figurative = new Set(
+  "told tells tell hear hears heard say says mend mended stands standing ground landed".split(" ")
+)
+
+const splitName = (name: string): ReadonlyArray<string> => name.split(/(?=[A-Z])|_/).map((part) => part.toLowerCase())
+
 const nameProblems = ({ isExported, name }: DeclaredName): ReadonlyArray<string> => [
+  ...splitName(name)
+    .filter((part) => figurative.has(part))
+    .map((part) => `uses "${part}"`),
   ...(isExported && vague.has(name) ? ["names nothing"] : []),
   ...(isExported && /[a-z]Of$/.test(name) ? ["is not a verb"] : [])
 ]

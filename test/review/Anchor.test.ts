@@ -94,10 +94,10 @@ describe("anchoring", () => {
           if (line === undefined) continue
           const alone =
             runs.filter(([other]) => other?.text.replace(/\s/g, "") === line.text.replace(/\s/g, "")).length === 1
-          const says = /\w{3}/.test(line.text)
+          const hasWord = /\w{3}/.test(line.text)
           const claimed = pick() % 3 === 0 ? undefined : pick() % 80
           const place = anchor(report({ file: file.path, quote: line.text, line: claimed }))
-          expect(alone && says ? place?.anchor.line : line.newLine).toBe(line.newLine)
+          expect(alone && hasWord ? place?.anchor.line : line.newLine).toBe(line.newLine)
           if (place === undefined) continue
           const found = lineOf(
             place.anchor.side === "new" ? change.after : change.before,

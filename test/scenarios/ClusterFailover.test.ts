@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => at[Symbol.asyncDispose](), 60_000)
 
 /** Writes figures for readers of the output. */
-const say = (text: string): void => void process.stderr.write(`${text}\n`)
+const writeLine = (text: string): void => void process.stderr.write(`${text}\n`)
 
 /** A change in every workspace, prepared so that only its delivery is left to do. */
 const prepare = (round: string) =>
@@ -71,7 +71,7 @@ describe("actors move", () => {
     await at.node("middle-1").kill()
     const times = await delivered(pulls, since)
     await at.node("middle-1").start()
-    say(`killed: ${times.map(Math.round).join(" ")} ms; usual: ${Math.round(usual)} ms`)
+    writeLine(`killed: ${times.map(Math.round).join(" ")} ms; usual: ${Math.round(usual)} ms`)
     expect(times.at(-1)).toBeLessThan(6000 + 3 * usual)
     await at.reviewed(pulls, 60_000)
   }, 180_000)
@@ -87,7 +87,7 @@ describe("actors move", () => {
     const times = await delivered(pulls, since)
     await stopped
     await at.node("middle-2").start()
-    say(`stopped: ${times.map(Math.round).join(" ")} ms; usual: ${Math.round(usual)} ms`)
+    writeLine(`stopped: ${times.map(Math.round).join(" ")} ms; usual: ${Math.round(usual)} ms`)
     expect(times.at(-1)).toBeLessThan(2000 + 2 * usual)
     expect((await stopped).code).toBe(0)
     await at.reviewed(pulls, 60_000)
@@ -119,7 +119,7 @@ it("actors move immediately from a node whose reviews do not end", async () => {
   const since = performance.now()
   const stopped = at.node("both").stop()
   const times = await delivered(pulls.slice(1), since)
-  say(`stopped while it reviews: ${times.map(Math.round).join(" ")} ms; usual: ${Math.round(usual)} ms`)
+  writeLine(`stopped while it reviews: ${times.map(Math.round).join(" ")} ms; usual: ${Math.round(usual)} ms`)
   const { code, millis } = await stopped
   over.resolve()
   at.nodes.delete("both")
@@ -159,7 +159,7 @@ it("a review continues on another node within 6 s when its executor is killed, w
   await at.node(worker).kill()
   await continued.promise
   const taken = performance.now() - since
-  say(`executor killed: ${Math.round(taken)} ms; usual: ${Math.round(usual)} ms`)
+  writeLine(`executor killed: ${Math.round(taken)} ms; usual: ${Math.round(usual)} ms`)
   expect(taken).toBeLessThan(6000 + 3 * usual)
   await at.reviewed([pull], 60_000)
   expect(postedOn(pull)).toMatchObject({ reviews: [pull.head], summaries: 1 })

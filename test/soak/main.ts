@@ -42,12 +42,12 @@ const numberIn = (option: string, text: string, [least, most]: readonly [number,
   return value
 }
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`)
+const writeLine = (line: string): void => void process.stderr.write(`${line}\n`)
 const seed = numberIn("seed", values.seed, [0, 2 ** 32])
 
 const print = (figures: { readonly wrong: ReadonlyArray<string> }, line: string): void => {
   const { wrong } = figures
-  for (const what of wrong) say(what)
+  for (const what of wrong) writeLine(what)
   const end = wrong.length === 0 ? "nothing wrong" : `${wrong.length} wrong`
   process.stdout.write(values.json ? `${JSON.stringify({ ...figures, seed })}\n` : `${line}: ${end}\n`)
   if (wrong.length > 0) process.exitCode = 1
@@ -65,7 +65,7 @@ const runSoak = async (): Promise<void> => {
       spreadMillis: numberIn("minutes", values.minutes, [0, 1440]) * 60_000,
       timeoutMillis: 300_000 + changes * 5000
     },
-    say
+    writeLine
   )
   const { faults, kills, reloads, requests, seconds } = figures
   print(
@@ -85,7 +85,7 @@ const runChaos = async (shape: Shape): Promise<void> => {
       lastsMillis: 8000,
       settleMillis: 30_000
     },
-    say
+    writeLine
   )
   const { changes, faults, paid, repeated, seconds, settledSeconds } = figures
   print(

@@ -181,7 +181,7 @@ describe("Redis", () => {
         yield* Effect.addFinalizer(() => Effect.promise(() => own[Symbol.asyncDispose]()))
         yield* Effect.promise(() => own.kill())
         const { lines, layer } = listening()
-        const leaveAlone = 50
+        const retryAfter = 50
         const timed = <A>(call: Effect.Effect<A>) =>
           Effect.gen(function* () {
             const from = Date.now()
@@ -226,7 +226,7 @@ describe("Redis", () => {
           )
         }).pipe(
           Effect.provide(
-            layerRedis({ url: Redacted.make(own.url), ttlMillis: 60_000, timeoutMillis: answerWithin, leaveAlone })
+            layerRedis({ url: Redacted.make(own.url), ttlMillis: 60_000, timeoutMillis: answerWithin, retryAfter })
           ),
           Effect.provide(layer)
         )

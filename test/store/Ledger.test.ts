@@ -226,10 +226,10 @@ describe("ledger", () => {
     const child = fileURLToPath(new URL("LedgerChild.ts", import.meta.url))
     await Effect.gen(function* () {
       const path = join(yield* folder, "svc.db")
-      const told: Array<string> = []
-      for (const lines of [1, 50, 400]) told.push(...(yield* Effect.promise(() => killAfter(child, [path], lines))))
-      const settled = told.filter((line) => line === "settled").length
-      const reserved = told.filter((line) => line === "reserved").length
+      const reported: Array<string> = []
+      for (const lines of [1, 50, 400]) reported.push(...(yield* Effect.promise(() => killAfter(child, [path], lines))))
+      const settled = reported.filter((line) => line === "settled").length
+      const reserved = reported.filter((line) => line === "reserved").length
       yield* Effect.gen(function* () {
         const ledger = yield* Ledger
         const dayUsd = ledger.committed({ repository: "t:team/app", day })

@@ -14,18 +14,18 @@ import { postgresAt } from "./Databases.ts"
 import { change, event } from "./Fixtures.ts"
 
 const [url = "", count = "0"] = process.argv.slice(2)
-const say = (line: object): void => void writeSync(1, `${JSON.stringify(line)}\n`)
+const writeLine = (line: object): void => void writeSync(1, `${JSON.stringify(line)}\n`)
 
 const deliver = Effect.fnUntraced(function* (at: number) {
   const record = event({ deliveryKey: DeliveryKey.make(`shared:${at}`) })
   const receipt = yield* (yield* Receipts).store(record)
   const eventId = receipt._tag === "Stored" ? record.id : receipt.first.id
-  say({ at, receipt: receipt._tag, eventId })
+  writeLine({ at, receipt: receipt._tag, eventId })
   const push = { ...change(), target: { kind: "commit" as const, branch: "main" }, commits: 1 }
   const [joined] = yield* (yield* Batches).join([
     { eventId, change: push, configHash: "c", priority: 1, admittedAt: 1, dueAt: 10 }
   ])
-  say({ at, joined: joined?.how, batchId: joined?.batch.id })
+  writeLine({ at, joined: joined?.how, batchId: joined?.batch.id })
 })
 
 const spend = Effect.gen(function* () {
@@ -36,7 +36,7 @@ const spend = Effect.gen(function* () {
     { id: ReservationId.make(id), ...place, usd: Usd.make(0.07), runCapUsd: undefined, dayCapUsd: Usd.make(10) },
     1
   )
-  say({ spent: answer._tag, id })
+  writeLine({ spent: answer._tag, id })
   if (answer._tag === "Reserved") yield* ledger.settle(ReservationId.make(id), Usd.make(0.05), 2)
 })
 

@@ -96,7 +96,7 @@ const readPayload = (frame: FeishuFrame, fragments: Fragments, now: number): Uin
 
 class Connection {
   settings: Settings
-  heardAt = 0
+  lastReceivedAt = 0
   readonly fragments = new Fragments()
   readonly storing = Semaphore.makeUnsafe(maxEvents)
   readonly socket: ChatSocket
@@ -141,7 +141,7 @@ class Connection {
     for (;;) {
       const message = yield* this.socket.take
       const now = yield* Clock.currentTimeMillis
-      this.heardAt = now
+      this.lastReceivedAt = now
       const frame = typeof message === "string" ? undefined : decodeFrame(message)
       if (frame === undefined) continue
       if (frame.method === control) yield* this.#control(frame)
@@ -160,7 +160,7 @@ class Connection {
         yield* this.socket.send(pingFrame(service))
         const pongMillis = Math.min(maxPongMillis, pingMillis)
         yield* Effect.sleep(Duration.millis(pongMillis))
-        if (this.heardAt < sentAt) return yield* ended("lost", { _tag: "SilentAfterPing" })
+        if (this.lastReceivedAt < sentAt) return yield* ended("lost", { _tag: "SilentAfterPing" })
         yield* Effect.sleep(Duration.millis(Math.max(0, pingMillis - pongMillis)))
       }
     })

@@ -44,7 +44,7 @@ interface Connection {
   readonly requests: WecomRequests
   readonly handlers: ChatHandlers
   readonly bot: WecomBot
-  heardAt: number
+  lastReceivedAt: number
 }
 
 /** Stores a message. One that cannot be stored ends the connection: the platform has no other way to deliver it again. */
@@ -59,7 +59,7 @@ const handle = Effect.fnUntraced(function* ({ bot, handlers }: Connection, body:
 const read = Effect.fnUntraced(function* (connection: Connection): Effect.fn.Return<never, ChatSessionEnd> {
   for (;;) {
     const message = yield* connection.socket.take
-    connection.heardAt = yield* Clock.currentTimeMillis
+    connection.lastReceivedAt = yield* Clock.currentTimeMillis
     const frame = typeof message === "string" ? parseJson(message) : undefined
     const requestId = textAt(frame, ["headers", "req_id"], maxRequestId)
     if (frame === undefined || requestId === undefined) continue
@@ -80,7 +80,7 @@ const ping = Effect.fnUntraced(function* (
     const sentAt = yield* Clock.currentTimeMillis
     yield* connection.socket.send(JSON.stringify({ cmd: "ping", headers: { req_id: `ping_${newId()}` } }))
     yield* Effect.sleep(Duration.millis(pongMillis))
-    if (connection.heardAt < sentAt) return yield* ended("lost", { _tag: "SilentAfterPing" })
+    if (connection.lastReceivedAt < sentAt) return yield* ended("lost", { _tag: "SilentAfterPing" })
   }
 })
 
@@ -109,7 +109,13 @@ export const makeWecomSession = (
         Effect.gen(function* () {
           const socket = yield* openSocket(url)
           yield* Effect.addFinalizer(() => Effect.sync(() => requests.connect(undefined)))
-          const connection: Connection = { socket, requests, handlers, bot: { id: botId, name: botName }, heardAt: 0 }
+          const connection: Connection = {
+            socket,
+            requests,
+            handlers,
+            bot: { id: botId, name: botName },
+            lastReceivedAt: 0
+          }
           requests.connect(socket)
           const start = subscribe(connection, botId, secret).pipe(
             Effect.andThen(Effect.sync(() => requests.subscribed())),

@@ -107,8 +107,8 @@ const checkReferences = (layers: ReadonlyArray<Layer>, error: Report): void => {
   ]
   checkNotices(layers, nearest("notifications", "routes"), channels, error)
   for (const { path, value } of references) {
-    const standsHere = last.path.every((segment, index) => path[index] === segment)
-    if (standsHere) checkReference(value, path, { where, names }, error)
+    const isOwnLayer = last.path.every((segment, index) => path[index] === segment)
+    if (isOwnLayer) checkReference(value, path, { where, names }, error)
     else if (!names.has(value) && channels === last)
       error({
         path: [...last.path, "channels"],

@@ -54,12 +54,12 @@ const readWorkspace = Effect.fnUntraced(function* (context: EditorContext, id: s
 })
 
 const readStatus = Effect.fnUntraced(function* (context: EditorContext) {
-  const { ground } = yield* requireLayered(context)
+  const { baseline } = yield* requireLayered(context)
   const { number: head } = yield* context.revisions.head
   const nodes = yield* context.activations.list((yield* Clock.currentTimeMillis) - activationExpiry)
   return {
     head,
-    namespace: ground.namespace,
+    namespace: baseline.namespace,
     approvals: context.config.current().document.config_sources.database.approvals,
     nodes,
     converged: nodes.every(({ active }) => active === head),

@@ -14,7 +14,7 @@ import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import type { ConfigDraft } from "./DraftStore.ts"
 import type { EditorContext } from "./EditorContext.ts"
 import { requireLayered } from "./EditorContext.ts"
-import type { Ground } from "./Ground.ts"
+import type { FileBaseline } from "./FileBaseline.ts"
 import { loadRevision } from "./LoadRevisions.ts"
 import { maxOperations } from "./Operations.ts"
 import type { ConfigOperation } from "./Operations.ts"
@@ -61,8 +61,12 @@ const readBase = Effect.fnUntraced(function* (
   return Result.fail([problem("revision_not_found", { _tag: "BaseMissing", number: base })])
 })
 
-const applyDraft = Effect.fnUntraced(function* (context: EditorContext, { base, operations }: Edits, ground: Ground) {
-  return Result.flatMap(yield* readBase(context, base), (document) => applyEdits(document, operations, ground))
+const applyDraft = Effect.fnUntraced(function* (
+  context: EditorContext,
+  { base, operations }: Edits,
+  baseline: FileBaseline
+) {
+  return Result.flatMap(yield* readBase(context, base), (document) => applyEdits(document, operations, baseline))
 })
 
 /** The version before, with markers in place of its credentials. */
@@ -75,10 +79,10 @@ const holdPrevious = Effect.fnUntraced(function* (
   context: EditorContext,
   { base, operations }: ConfigDraft,
   origins: CredentialOrigins,
-  ground: Ground
+  baseline: FileBaseline
 ): Effect.fn.Return<Held, SourceUnavailable> {
   const edits = { base, operations: origins.markOperations(operations, false) }
-  return { edits, document: yield* applyDraft(context, edits, ground) }
+  return { edits, document: yield* applyDraft(context, edits, baseline) }
 })
 
 const isHeld =
@@ -127,14 +131,14 @@ const redirectedProblems = Effect.fnUntraced(function* (
   held: Held,
   next: Edits,
   origins: CredentialOrigins,
-  ground: Ground
+  baseline: FileBaseline
 ): Effect.fn.Return<ReadonlyArray<PublishProblem>, SourceUnavailable> {
   const isKept = isHeld(origins)
   const isSame = held.edits.base === next.base && isDeepStrictEqual(held.edits.operations, next.operations)
   if (isSame || ![...secretsIn(next.operations).values()].some(isKept)) return []
-  const after = yield* applyDraft(context, next, ground)
+  const after = yield* applyDraft(context, next, baseline)
   if (Result.isFailure(after)) return after.failure
-  if (Result.isSuccess(held.document)) return listRedirected(held.document.success, after.success, ground, isKept)
+  if (Result.isSuccess(held.document)) return listRedirected(held.document.success, after.success, baseline, isKept)
   return [problem("secret_destination_changed", { _tag: "DestinationUnknown" })]
 })
 
@@ -144,12 +148,12 @@ export const toStored = Effect.fnUntraced(function* (
   input: DraftInput,
   previous: ConfigDraft | undefined
 ): Effect.fn.Return<Checked<Content>, SourceUnavailable> {
-  const { ground } = yield* requireLayered(context)
-  const { env, namespace } = ground
+  const { baseline } = yield* requireLayered(context)
+  const { env, namespace } = baseline
   const invalid = factProblem(input)
   if (invalid !== undefined) return Result.fail([invalid])
   const origins = makeOrigins(namespace)
-  const held = previous === undefined ? undefined : yield* holdPrevious(context, previous, origins, ground)
+  const held = previous === undefined ? undefined : yield* holdPrevious(context, previous, origins, baseline)
   const given = yield* toOperations(context, input, held, origins)
   if (Result.isFailure(given)) return Result.fail(given.failure)
   const large = sizeProblem(given.success)
@@ -160,7 +164,7 @@ export const toStored = Effect.fnUntraced(function* (
   if (Result.isFailure(marked)) return Result.fail(marked.failure)
   const { base, reason, title } = input
   const next = { base, operations: marked.success }
-  const redirected = held === undefined ? [] : yield* redirectedProblems(context, held, next, origins, ground)
+  const redirected = held === undefined ? [] : yield* redirectedProblems(context, held, next, origins, baseline)
   if (redirected.length > 0) return Result.fail(redirected)
   const sealed = sealOperations(marked.success, origins, namespace, sealingKeys(env))
   return Result.map(sealed, (operations) => ({
@@ -174,11 +178,11 @@ export const toStored = Effect.fnUntraced(function* (
 
 /** Returns the edits of a draft with the plain text of its credentials, for their publication. */
 export const openDraft = Effect.fnUntraced(function* (context: EditorContext, { base, operations }: Edits) {
-  const { ground } = yield* requireLayered(context)
+  const { baseline } = yield* requireLayered(context)
   const opened: Checked<ReadonlyArray<ConfigOperation>> = openOperations(
     operations,
-    ground.namespace,
-    sealingKeys(ground.env)
+    baseline.namespace,
+    sealingKeys(baseline.env)
   )
   return Result.map(opened, (plain): Edits => ({ base, operations: plain }))
 })
@@ -187,10 +191,10 @@ export const draftDocument = Effect.fnUntraced(function* (
   context: EditorContext,
   id: string
 ): Effect.fn.Return<DraftDocument, SourceUnavailable> {
-  const { ground } = yield* requireLayered(context)
+  const { baseline } = yield* requireLayered(context)
   const draft = yield* context.drafts.get(id)
   if (draft === undefined) return { _tag: "NotFound" }
-  const document = yield* applyDraft(context, draft, ground)
+  const document = yield* applyDraft(context, draft, baseline)
   if (Result.isFailure(document)) return { _tag: "Refused", problems: document.failure }
   return {
     _tag: "Document",

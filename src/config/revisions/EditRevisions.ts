@@ -44,7 +44,7 @@ const decideEdit = Effect.fnUntraced(function* (
   head: LoadedRevision
 ): Effect.fn.Return<Decision, SourceUnavailable> {
   const layered = yield* requireLayered(context)
-  const { ground } = layered
+  const { baseline } = layered
   const lost = lossProblem(layered, head)
   if (lost !== undefined) return { _tag: "Refused", problems: [lost] }
   const from = base === head.head.number ? head : yield* loadRevision(context.revisions, base)
@@ -55,7 +55,7 @@ const decideEdit = Effect.fnUntraced(function* (
     base: { number: base, document: from.document },
     head: { number: head.head.number, document: head.document }
   }
-  return yield* checkTemplates(decide(changeset, ground), head.document, context.checkTemplate)
+  return yield* checkTemplates(decide(changeset, baseline), head.document, context.checkTemplate)
 })
 
 const decideRestore = Effect.fnUntraced(function* (
@@ -65,7 +65,7 @@ const decideRestore = Effect.fnUntraced(function* (
   expectedHead: number | undefined
 ): Effect.fn.Return<Decision, SourceUnavailable> {
   const layered = yield* requireLayered(context)
-  const { ground } = layered
+  const { baseline } = layered
   const lost = lossProblem(layered, head)
   if (lost !== undefined) return { _tag: "Refused", problems: [lost] }
   if (expectedHead !== undefined && expectedHead !== head.head.number)
@@ -73,7 +73,7 @@ const decideRestore = Effect.fnUntraced(function* (
   const target = number > head.head.number ? undefined : yield* loadRevision(context.revisions, number)
   if (target === undefined) return { _tag: "Refused", problems: [notFound(number)] }
   if (target.unknown.length > 0) return { _tag: "Refused", problems: target.unknown }
-  const decision = decideDocument({ number: head.head.number, document: head.document }, target.document, ground)
+  const decision = decideDocument({ number: head.head.number, document: head.document }, target.document, baseline)
   return yield* checkTemplates(decision, head.document, context.checkTemplate)
 })
 
@@ -82,7 +82,7 @@ const toPreview = Effect.fnUntraced(function* (
   { document, head }: LoadedRevision,
   decision: Decision
 ): Effect.fn.Return<EditPreview, SourceUnavailable> {
-  const { ground } = yield* requireLayered(context)
+  const { baseline } = yield* requireLayered(context)
   const none: EditPreview = {
     problems: [],
     warnings: [],
@@ -109,7 +109,7 @@ const toPreview = Effect.fnUntraced(function* (
         credentials,
         rebasedFrom,
         warnings: listWarnings(snapshot),
-        blastRadius: blastRadius(readSnapshot(context, document, ground), snapshot, pinned)
+        blastRadius: blastRadius(readSnapshot(context, document, baseline), snapshot, pinned)
       }
     }
   }
@@ -138,9 +138,9 @@ export const previewRoute = Effect.fnUntraced(function* (
   context: EditorContext,
   { source, trigger, ...edit }: RouteRequest
 ): Effect.fn.Return<RoutePreview, SourceUnavailable> {
-  const { ground } = yield* requireLayered(context)
+  const { baseline } = yield* requireLayered(context)
   const head = yield* loadHead(context.revisions)
-  const current = readSnapshot(context, head.document, ground)
+  const current = readSnapshot(context, head.document, baseline)
   const before = current.route(trigger, source).map(({ id }) => id)
   const decision: Decision =
     edit.operations.length === 0 ? { _tag: "Unchanged" } : yield* decideEdit(context, edit, head)
@@ -200,7 +200,7 @@ const perform = Effect.fnUntraced(function* (
   edit: Edit,
   { action, approvals, draft }: EditOptions
 ): Effect.fn.Return<EditOutcome, SourceUnavailable> {
-  const { ground } = yield* requireLayered(context)
+  const { baseline } = yield* requireLayered(context)
   const invalid = malformed(request)
   const unapproved = approvalProblem(context, approvals, request)
   const outcome =
@@ -209,7 +209,7 @@ const perform = Effect.fnUntraced(function* (
       : unapproved !== undefined
         ? refusedEdit([unapproved])
         : yield* publishEdit(context.revisions, edit, (revision, { document, snapshot }) =>
-            context.config.prepare({ revision, document, snapshot, ground })
+            context.config.prepare({ revision, document, snapshot, baseline })
           )
   const described = describeOutcome(outcome)
   const detail =
@@ -230,12 +230,12 @@ export const publish = Effect.fnUntraced(function* (
   request: PublishRequest,
   options: EditOptions = { action: "publish", approvals: 0 }
 ) {
-  const { ground } = yield* requireLayered(context)
+  const { baseline } = yield* requireLayered(context)
   const { base, operationId, operations, strict = false } = request
   const edit: Edit = {
     actor,
     operationId,
-    request: options.request ?? editHash([base, strict], operations, sealingKeys(ground.env)),
+    request: options.request ?? editHash([base, strict], operations, sealingKeys(baseline.env)),
     reason: request.reason ?? "",
     restores: undefined,
     decide: (head) => decideEdit(context, request, head)

@@ -13,8 +13,8 @@ import type { AuditLog, AuditRecord } from "./AuditLog.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import type { DraftStore } from "./DraftStore.ts"
 import type { EditOutcome } from "./ConfigEditor.ts"
-import type { Ground } from "./Ground.ts"
-import { readCombined } from "./Ground.ts"
+import type { FileBaseline } from "./FileBaseline.ts"
+import { readCombined } from "./FileBaseline.ts"
 import type { ResealStore } from "./ResealStore.ts"
 import { SourceUnavailable } from "./RevisionStore.ts"
 import type { RevisionStore } from "./RevisionStore.ts"
@@ -49,8 +49,8 @@ export const requireLayered = ({ config }: EditorContext): Effect.Effect<Layered
   })
 
 /** Reads the snapshot that the file and a document make; the current one if they are not valid together. */
-export const readSnapshot = (context: EditorContext, document: DatabaseDocument, ground: Ground): Snapshot =>
-  readCombined(document, ground).snapshot ?? context.config.current()
+export const readSnapshot = (context: EditorContext, document: DatabaseDocument, baseline: FileBaseline): Snapshot =>
+  readCombined(document, baseline).snapshot ?? context.config.current()
 
 export const listWarnings = ({ warnings }: Snapshot) =>
   warnings.map((issue) => ({ path: issue.path, reason: placedReason(issue) }))

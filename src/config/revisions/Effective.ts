@@ -38,17 +38,17 @@ type FindOrigin = (
 
 /** Returns the function that names the origin of a value that is set, by its path with names in place of positions. */
 const makeOrigin = ({ layered, history, routes }: OriginSource): FindOrigin => {
-  const { ground, line } = layered
+  const { baseline, line } = layered
   const base = layered.file.split("/").at(-1) ?? layered.file
   const changes = indexChanges(history)
   const ordered = routes.toSorted()
   return (names) => {
-    const path = nearest(ground.file, names)
+    const path = nearest(baseline.file, names)
     if (path !== undefined) {
       const at = line(path)
       return { _tag: "OriginFile", location: at === undefined ? base : `${base}:${at}` }
     }
-    const { entity, field } = entityField(withRouteName(ground.file, names, ordered))
+    const { entity, field } = entityField(withRouteName(baseline.file, names, ordered))
     const changed = changes.get(entity)?.find(({ names: set }) => concerns(set, [entity, ...field]))
     if (changed !== undefined) return { _tag: "OriginRevision", number: changed.number, name: changed.actor }
     const oldest = history.at(-1)?.number
@@ -135,15 +135,15 @@ export const effectiveValues = (
 }
 
 /** Returns what of the database the file hides. */
-export const listShadowed = ({ ground }: LayeredFile, document: DatabaseDocument): ReadonlyArray<string> => {
-  const { shadowed, shadowedGlobals } = overlay(ground.file, document)
+export const listShadowed = ({ baseline }: LayeredFile, document: DatabaseDocument): ReadonlyArray<string> => {
+  const { shadowed, shadowedGlobals } = overlay(baseline.file, document)
   return [...shadowed.map(formatRef), ...shadowedGlobals.map(formatPath)]
 }
 
-export const listOwned = ({ ground, line }: LayeredFile) => {
-  const findInFile = makeFindInFile(ground.file)
+export const listOwned = ({ baseline, line }: LayeredFile) => {
+  const findInFile = makeFindInFile(baseline.file)
   return entityKinds.flatMap((kind) =>
-    ownedByFile(ground.file, kind).map((name) => {
+    ownedByFile(baseline.file, kind).map((name) => {
       const ref: EntityRef = { kind, name }
       const path = findInFile(ref)
       return { entity: formatRef(ref), line: path === undefined ? undefined : line(path) }

@@ -23,8 +23,8 @@ import type { EntityAt } from "./EntityPath.ts"
 import { makeEntityAt } from "./EntityPath.ts"
 import { fileOnlyProblems } from "./FileOnlyFields.ts"
 import type { GrantProblem, KeptKey } from "./Grants.ts"
-import type { Ground } from "./Ground.ts"
-import { readCombined } from "./Ground.ts"
+import type { FileBaseline } from "./FileBaseline.ts"
+import { readCombined } from "./FileBaseline.ts"
 import { redirectedSecrets, ungrantedVariables } from "./Grants.ts"
 import type { ConfigOperation, OperationProblem } from "./Operations.ts"
 import { makeFindInFile, overlay } from "./Overlay.ts"
@@ -83,35 +83,39 @@ const refused = (problems: ReadonlyArray<PublishProblem>): Decision => {
   return { _tag: "Refused", problems: [...problems.slice(0, maxProblems), last] }
 }
 
-export const decide = ({ operations, base, head, strict }: Changeset, ground: Ground): Decision => {
-  const origins = makeOrigins(ground.namespace)
+export const decide = ({ operations, base, head, strict }: Changeset, baseline: FileBaseline): Decision => {
+  const origins = makeOrigins(baseline.namespace)
   const edits = origins.markOperations(operations, true)
   const from = origins.markDocument(base.document)
-  const yours = applyEdits(from, edits, ground)
+  const yours = applyEdits(from, edits, baseline)
   if (Result.isFailure(yours)) return refused(yours.failure)
   if (base.number === head.number)
-    return decideMarked({ head, origins, source: from, next: yours.success, rebasedFrom: undefined }, ground)
+    return decideMarked({ head, origins, source: from, next: yours.success, rebasedFrom: undefined }, baseline)
   const conflicts = findConflicts(operations, { base: base.document, head: head.document, yours: yours.success })
   if (strict || conflicts.length > 0) return { _tag: "Conflict", head: head.number, conflicts }
   const source = origins.markDocument(head.document)
-  const applied = applyEdits(source, edits, ground)
+  const applied = applyEdits(source, edits, baseline)
   if (Result.isFailure(applied)) return refused(applied.failure)
   // Others may have changed, since the base, to where the credentials of the edit are sent.
   const moved = listRedirected(
     yours.success,
     applied.success,
-    ground,
+    baseline,
     (secret) => origins.find(secret)?.isEntered === true
   )
   if (moved.length > 0) return refused(moved)
-  return decideMarked({ head, origins, source, next: applied.success, rebasedFrom: base.number }, ground)
+  return decideMarked({ head, origins, source, next: applied.success, rebasedFrom: base.number }, baseline)
 }
 
 /** Decides about a whole stored document, which is restored. Its credentials go where they went in that revision. */
-export const decideDocument = (head: Changeset["head"], document: DatabaseDocument, ground: Ground): Decision => {
-  const origins = makeOrigins(ground.namespace)
+export const decideDocument = (
+  head: Changeset["head"],
+  document: DatabaseDocument,
+  baseline: FileBaseline
+): Decision => {
+  const origins = makeOrigins(baseline.namespace)
   const source = origins.markDocument(document)
-  return decideMarked({ head, origins, source, next: source, rebasedFrom: undefined }, ground)
+  return decideMarked({ head, origins, source, next: source, rebasedFrom: undefined }, baseline)
 }
 
 /** A document with markers in place of its credentials, made of `source`. */
@@ -123,23 +127,23 @@ interface Marked {
   readonly rebasedFrom: number | undefined
 }
 
-const decideMarked = ({ head, next, origins, rebasedFrom, source }: Marked, ground: Ground): Decision => {
-  const keys = sealingKeys(ground.env)
-  const problems = listMisused({ next, origins, source }, ground, keys)
+const decideMarked = ({ head, next, origins, rebasedFrom, source }: Marked, baseline: FileBaseline): Decision => {
+  const keys = sealingKeys(baseline.env)
+  const problems = listMisused({ next, origins, source }, baseline, keys)
   if (problems.length > 0) return refused(problems)
-  const sealed = sealMarked(next, origins, ground.namespace, keys)
+  const sealed = sealMarked(next, origins, baseline.namespace, keys)
   if (Result.isFailure(sealed)) return refused(sealed.failure)
   const diff = differences(head.document, sealed.success)
   if (diff.length === 0) return { _tag: "Unchanged" }
-  const { snapshot, issues } = readCombined(sealed.success, ground, { ...ground.source, revision: head.number + 1 })
+  const { snapshot, issues } = readCombined(sealed.success, baseline, { ...baseline.source, revision: head.number + 1 })
   const stored = serialise(sealed.success)
   const size = Buffer.byteLength(stored.text)
   if (snapshot === undefined) {
-    const entityAt = makeEntityAt(ground.file, sealed.success)
+    const entityAt = makeEntityAt(baseline.file, sealed.success)
     return refused(issues.filter(isError).map((issue) => toProblem(entityAt, issue)))
   }
   if (size > maxStoredBytes) return refused([tooLarge(size)])
-  const credentials = listCredentials(head.document, next, origins, ground)
+  const credentials = listCredentials(head.document, next, origins, baseline)
   const publishable = { document: sealed.success, stored, diff, credentials, rebasedFrom, snapshot }
   return { _tag: "Publish", publishable }
 }
@@ -149,7 +153,7 @@ const listCredentials = (
   head: DatabaseDocument,
   next: DatabaseDocument,
   { find }: CredentialOrigins,
-  { file }: Ground
+  { file }: FileBaseline
 ): ReadonlyArray<CredentialChange> => {
   const keyed = (document: DatabaseDocument, keyOf: (secret: unknown) => string | undefined) => ({
     tree: overlay(file, document).tree,
@@ -167,19 +171,22 @@ const listCredentials = (
 /** Returns the credentials that would go elsewhere than they were entered for, and the values that only the file may set. */
 const listMisused = (
   { next, origins, source }: Pick<Marked, "next" | "origins" | "source">,
-  ground: Ground,
+  baseline: FileBaseline,
   keys: ReturnType<typeof sealingKeys>
 ): ReadonlyArray<PublishProblem> => {
-  const { tree } = overlay(ground.file, next)
+  const { tree } = overlay(baseline.file, next)
   const isKept = (secret: unknown): boolean => origins.find(secret)?.isEntered !== true
   const readSecret = (secret: unknown): string | undefined => {
     const origin = origins.find(secret)
     return origin === undefined ? undefined : Result.getOrUndefined(openOrigin(origin, keys))
   }
   return [
-    ...listRedirected(source, next, ground, isKept),
-    ...ungrantedVariables(tree, ground.file).map((one) => placed(tree, one)),
-    ...fileOnlyProblems(next, ground.file, readSecret).map(({ field, ...one }) => ({ ...one, path: formatPath(field) }))
+    ...listRedirected(source, next, baseline, isKept),
+    ...ungrantedVariables(tree, baseline.file).map((one) => placed(tree, one)),
+    ...fileOnlyProblems(next, baseline.file, readSecret).map(({ field, ...one }) => ({
+      ...one,
+      path: formatPath(field)
+    }))
   ]
 }
 
@@ -187,7 +194,7 @@ const listMisused = (
 export const listRedirected = (
   before: DatabaseDocument,
   after: DatabaseDocument,
-  { file }: Ground,
+  { file }: FileBaseline,
   isKept: (secret: unknown) => boolean
 ): ReadonlyArray<PublishProblem> => {
   const { tree } = overlay(file, after)
@@ -202,7 +209,7 @@ const textOf = (secret: unknown): string => (Redacted.isRedacted(secret) ? Strin
 export const applyEdits = (
   document: DatabaseDocument,
   operations: ReadonlyArray<ConfigOperation>,
-  { file }: Ground
+  { file }: FileBaseline
 ): Result.Result<DatabaseDocument, ReadonlyArray<OperationProblem>> =>
   applyOperations(document, operations, { file, findInFile: makeFindInFile(file) })
 

@@ -82,7 +82,7 @@ const work = Effect.fnUntraced(function* (
   owned: ResealJob,
   keys: SealingKeys
 ): Effect.fn.Return<void, SourceUnavailable> {
-  const { ground } = yield* requireLayered(context)
+  const { baseline } = yield* requireLayered(context)
   let job = owned
   // Revisions that others publish in the meantime may be sealed with the earlier key: another pass covers them.
   for (let head = yield* context.revisions.head; job.covered < head.number; head = yield* context.revisions.head) {
@@ -91,14 +91,14 @@ const work = Effect.fnUntraced(function* (
     const checked = yield* resealPass(
       context,
       { ...job, newest, below: isContinued ? job.below : newest + 1 },
-      ground.namespace,
+      baseline.namespace,
       keys
     )
     const saved = checked === undefined ? undefined : yield* save(context, { ...checked, covered: newest })
     if (saved === undefined) return
     job = saved
   }
-  const drafts = yield* resealDrafts(context.drafts, ground.namespace, keys)
+  const drafts = yield* resealDrafts(context.drafts, baseline.namespace, keys)
   const pinned = yield* context.config.resealPinned(keys)
   const failed = distinct([...job.failed, ...drafts.failed, ...pinned.failed])
   const resealed = job.resealed + drafts.resealed + pinned.resealed
@@ -176,8 +176,8 @@ export const startReseal = Effect.fnUntraced(function* (
   context: EditorContext,
   actor: string
 ): Effect.fn.Return<ResealOutcome, SourceUnavailable> {
-  const { ground } = yield* requireLayered(context)
-  const keys = sealingKeys(ground.env)
+  const { baseline } = yield* requireLayered(context)
+  const keys = sealingKeys(baseline.env)
   const kid = Result.isSuccess(keys) ? keys.success.current?.kid : undefined
   if (Result.isFailure(keys) || kid === undefined) {
     const { code, reason }: SealingProblem = Result.isFailure(keys)
@@ -237,8 +237,8 @@ export const watchReseals = Effect.fnUntraced(function* (context: EditorContext)
     if (job?.state !== "running") return
     seen = job.version === seen.version ? { ...seen, reads: seen.reads + 1 } : { version: job.version, reads: 1 }
     if (seen.reads < abandonedAfter) return
-    const { ground } = yield* requireLayered(context)
-    const keys = sealingKeys(ground.env)
+    const { baseline } = yield* requireLayered(context)
+    const keys = sealingKeys(baseline.env)
     if (Result.isFailure(keys) || keys.success.current?.kid !== job.kid) return
     yield* Effect.logInfo("sealing of credentials continued for a process that ended", { operation_id: job.id })
     yield* own(context, job, job, keys.success)

@@ -10,11 +10,11 @@ import { makeFindInFile, overlay } from "./Overlay.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
 export const listSourceWarnings = (
-  { file, ground, locate }: ParsedFile,
+  { file, baseline, locate }: ParsedFile,
   document: DatabaseDocument
 ): ReadonlyArray<ConfigIssue> => {
-  const { shadowed, shadowedGlobals, tree } = overlay(ground.file, document)
-  const findInFile = makeFindInFile(ground.file)
+  const { shadowed, shadowedGlobals, tree } = overlay(baseline.file, document)
+  const findInFile = makeFindInFile(baseline.file)
   const warn = (path: Path, reason: Reason): ConfigIssue => ({
     severity: "warning",
     path: formatPath(path),
@@ -25,6 +25,6 @@ export const listSourceWarnings = (
   return [
     ...shadowed.map((ref) => warn(findInFile(ref) ?? [], { _tag: "HidesEntity", entity: formatRef(ref) })),
     ...shadowedGlobals.map((path) => warn(path, { _tag: "HidesValue" })),
-    ...unusedGrants(tree, ground.file).map(({ path, reason }) => warn(path, reason))
+    ...unusedGrants(tree, baseline.file).map(({ path, reason }) => warn(path, reason))
   ]
 }

@@ -96,7 +96,7 @@ const selectLayer = Effect.fnUntraced(function* (
 
 /** Opens the database, if the file enables it. */
 const openSource = Effect.fnUntraced(function* <E>(path: string, env: Env, options: FileStoreOptions<E>) {
-  const alone = (): Effect.Effect<FileReading> =>
+  const readFileOnly = (): Effect.Effect<FileReading> =>
     Effect.map(readConfigFile(path, env, options), (reading) => ({ reading, parsed: undefined }))
   const layered = (layer: DatabaseLayer): Effect.Effect<FileReading> =>
     Effect.map(readFileText(path), (text) => {
@@ -104,12 +104,12 @@ const openSource = Effect.fnUntraced(function* <E>(path: string, env: Env, optio
       const parsed = parseFile(text.success, path, env)
       return { reading: readLayered(parsed, layer, options), parsed }
     })
-  const read: Source["read"] = (layer) => (layer === undefined ? alone() : layered(layer))
+  const read: Source["read"] = (layer) => (layer === undefined ? readFileOnly() : layered(layer))
   const { parsed } = yield* layered(nothingLayered)
   const bootstrap = parsed === undefined ? undefined : readBootstrap(parsed)
   const enabled = bootstrap?.document.config_sources.database.enabled === true
   if (parsed === undefined || bootstrap === undefined || !enabled || options.revisions === undefined)
-    return { read, layer: undefined, reading: yield* alone() } satisfies Source
+    return { read, layer: undefined, reading: yield* readFileOnly() } satisfies Source
   const layer = yield* selectLayer(parsed, yield* options.revisions(bootstrap), options)
   return { read, layer, reading: yield* layered(layer) } satisfies Source
 })

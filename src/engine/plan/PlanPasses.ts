@@ -106,9 +106,12 @@ export const planPasses = Effect.fn("planPasses")(function* (
   // One checkout for all passes: they share its allowance of extra context.
   const readable = scrubbedCheckout(change, checkout)
   const budget = yield* budgetOf(change, input, system)
-  const most = Math.max(minimumRoom, budget.tokens)
-  const own = yield* readContext(change, readable, files, input, computeCapacity(most, budget.passes))
-  const room = Math.max(minimumRoom, most - adviceTokens - own.tokens - (yield* change.run("commonTokens", common)))
+  const maxTokens = Math.max(minimumRoom, budget.tokens)
+  const passContext = yield* readContext(change, readable, files, input, computeCapacity(maxTokens, budget.passes))
+  const room = Math.max(
+    minimumRoom,
+    maxTokens - adviceTokens - passContext.tokens - (yield* change.run("commonTokens", common))
+  )
   const brief = {
     snapshot,
     workspace,
@@ -142,13 +145,13 @@ export const planPasses = Effect.fn("planPasses")(function* (
     passes: planned.passes.map((parts, index) => ({
       parts,
       brief: change.run("renderPass", index).pipe(
-        Effect.flatMap(own.addTo(fence, [...new Set(parts.map(({ path }) => path))])),
+        Effect.flatMap(passContext.addTo(fence, [...new Set(parts.map(({ path }) => path))])),
         Effect.map((prompt) => ({ ...whole, prompt, advice, ...passSettings(input, files, parts, index) }))
       )
     })),
     notices: [
       ...instructions.notices,
-      ...own.notices,
+      ...passContext.notices,
       ...context.notices,
       ...commitNotices,
       ...compressionNotice(fitted, budget),
@@ -170,7 +173,7 @@ const readContext = (
     Effect.all([readPassContext(change, readable, files, input.workspace, input), change.run("prepareFit", capacity)], {
       concurrency: 2
     }),
-    ([own]) => own
+    ([passContext]) => passContext
   )
 
 /** Returns the size of a pass without the system text, and the number of passes. */

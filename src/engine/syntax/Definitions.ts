@@ -12,7 +12,7 @@ import { findGrammar } from "./Grammars.ts"
 const maxCharacters = 1_048_576
 const parseMillis = 2_000
 /** Limit for one response, including the load of the grammar. A thread that takes longer is ended. */
-const answerMillis = 15_000
+const responseMillis = 15_000
 const idleMillis = 20_000
 const filesPerThread = 1_000
 
@@ -46,7 +46,7 @@ const open = (): Thread => {
 const end = (thread: Thread): void => {
   if (current === thread) current = undefined
   clearTimeout(thread.idle)
-  for (const tell of thread.waiting.values()) tell(undefined)
+  for (const resume of thread.waiting.values()) resume(undefined)
   thread.waiting.clear()
   void thread.worker.terminate()
 }
@@ -59,16 +59,16 @@ export const definitionsAt = (
 ): Effect.Effect<ReadonlyArray<ReadonlyArray<Definition> | undefined>> =>
   lines.length === 0
     ? Effect.succeed([])
-    : Effect.map(ask(path, text, { find: "around", lines }), (chains) => lines.map((_, index) => chains?.[index]))
+    : Effect.map(request(path, text, { find: "around", lines }), (chains) => lines.map((_, index) => chains?.[index]))
 
 /** Returns all definitions of a file, and undefined as above. */
-export const definitionsIn = (path: string, text: string) => ask(path, text, { find: "definitions" })
+export const definitionsIn = (path: string, text: string) => request(path, text, { find: "definitions" })
 
 /** Returns where names are code, and undefined as above. */
 export const usesIn = (path: string, text: string, names: ReadonlyArray<string>) =>
-  ask(path, text, { find: "uses", names })
+  request(path, text, { find: "uses", names })
 
-const ask = <T extends SyntaxTask>(
+const request = <T extends SyntaxTask>(
   path: string,
   text: string,
   task: T
@@ -78,7 +78,7 @@ const ask = <T extends SyntaxTask>(
   return Effect.callback<SyntaxReply["found"]>((resume) => {
     const thread = open()
     const id = ++lastId
-    const deadline = setTimeout(() => end(thread), answerMillis)
+    const deadline = setTimeout(() => end(thread), responseMillis)
     const settle = () => {
       clearTimeout(deadline)
       thread.waiting.delete(id)

@@ -54,14 +54,14 @@ const checkModel = Effect.fnUntraced(function* (
   { entry, chains }: ReturnType<typeof listModels>[number]
 ) {
   const { llm } = snapshot.document
-  const alone = { ...llm, model_chain: { [group]: [entry] }, retry: { ...llm.retry, max_attempts: 1 } }
+  const single = { ...llm, model_chain: { [group]: [entry] }, retry: { ...llm.retry, max_attempts: 1 } }
   const about = (why: Reason): Reason => ({ _tag: "ModelReported", model: modelKey(entry), chains, why })
   if (llm.providers.find(({ id }) => id === entry.provider)?.subscription === true) {
     return { level: "warning", reason: about({ _tag: "SubscriptionUnchecked" }) } satisfies ModelReport
   }
   return yield* (yield* Gateway)
     .call({
-      snapshot: { ...snapshot, document: { ...snapshot.document, llm: alone } },
+      snapshot: { ...snapshot, document: { ...snapshot.document, llm: single } },
       group,
       role: "any",
       system: "Call the tool report_ready once. Write no text.",

@@ -11,7 +11,7 @@ export const layer = Layer.effectDiscard(
     const connection = yield* NatsConnection
     const nodes = yield* NatsNodes
     const seen = new Set<string>()
-    const look = Effect.gen(function* () {
+    const measure = Effect.gen(function* () {
       yield* Metric.update(Metrics.busRoundTrip, (yield* connection.roundTrip) / 1000)
       const roles = (yield* nodes.list).flatMap((node) => node.roles)
       for (const role of roles) seen.add(role)
@@ -21,7 +21,7 @@ export const layer = Layer.effectDiscard(
         yield* Metric.update(Metric.withAttributes(Metrics.nodes, { role }), playing)
       }
     })
-    const ignoring = Effect.ignore(look, { log: "Debug", message: "The bus could not be measured" })
+    const ignoring = Effect.ignore(measure, { log: "Debug", message: "The bus could not be measured" })
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(ignoring, Effect.sleep(every))))
   })
 )

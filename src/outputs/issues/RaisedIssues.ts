@@ -52,10 +52,10 @@ export const withRaised = Effect.fnUntraced(function* (
   const recorded = wanted.length === 0 ? [] : [...readRecords(yield* rows, scope)]
   const concerned = recorded.filter(([, own]) => wanted.some((fp) => own.has(fp))).slice(0, maxReads)
   for (const [number, own] of concerned) {
-    const standing = listed.find((issue) => issue.number === number)
-    if (standing !== undefined && parseManagedIssue(standing, scope) !== undefined) continue
+    const existing = listed.find((issue) => issue.number === number)
+    if (existing !== undefined && parseManagedIssue(existing, scope) !== undefined) continue
     const read =
-      standing === undefined
+      existing === undefined
         ? yield* Effect.catchIf(
             issues.read(repo, number),
             ({ reason }) => reason === "not_found" || reason === "forbidden",

@@ -18,7 +18,7 @@ const snapshotFrom = 20_000
 
 type Fork = (effect: Effect.Effect<void>) => Fiber.Fiber<void>
 
-export interface Expected {
+interface PendingAppend {
   readonly outcome: "missing" | "found" | "unknown"
 }
 
@@ -26,10 +26,10 @@ export class JournalFollower {
   readonly #journal: Journal
   readonly replica: Replica
   readonly #fork: Fork
-  #flight: Deferred.Deferred<void> | undefined
+  #pending: Deferred.Deferred<void> | undefined
   #pulling: Deferred.Deferred<void, JournalError> | undefined
   #isTrimming = false
-  #expected: { readonly id: string; outcome: Expected["outcome"] } | undefined
+  #expected: { readonly id: string; outcome: PendingAppend["outcome"] } | undefined
 
   constructor(journal: Journal, replica: Replica, fork: Fork) {
     this.#journal = journal
@@ -45,18 +45,18 @@ export class JournalFollower {
     this.#fork(entry)
   }
 
-  /** The table belongs to a transaction until it lands. */
-  takeOff(): void {
-    this.#flight = Deferred.makeUnsafe()
+  /** The table belongs to a transaction until it ends. */
+  beginAppend(): void {
+    this.#pending = Deferred.makeUnsafe()
   }
 
-  land(): void {
-    const flight = this.#flight
-    this.#flight = undefined
-    if (flight !== undefined) Deferred.doneUnsafe(flight, Effect.void)
+  endAppend(): void {
+    const pending = this.#pending
+    this.#pending = undefined
+    if (pending !== undefined) Deferred.doneUnsafe(pending, Effect.void)
   }
 
-  /** The transaction lands at its position. Returns why the table cannot follow; then it is read again before it is used. */
+  /** The transaction ends at its position. Returns why the table cannot follow; then it is read again before it is used. */
   commit(position: JournalPosition, missed: ReadonlyArray<JournalRecord>): JournalError | undefined {
     try {
       this.#logDamage(position.sequence, this.replica.commit(position, missed))
@@ -65,20 +65,20 @@ export class JournalFollower {
       this.replica.reset()
       return unreadable(cause)
     } finally {
-      this.land()
+      this.endAppend()
     }
   }
 
   /** Uses the table when no transaction is under way. */
-  readonly atRest = <A>(use: (table: EntryTable) => A): Effect.Effect<A> =>
+  readonly whenIdle = <A>(use: (table: EntryTable) => A): Effect.Effect<A> =>
     Effect.suspend(() =>
-      this.#flight === undefined
+      this.#pending === undefined
         ? Effect.sync(() => use(this.replica.table))
-        : Effect.andThen(Deferred.await(this.#flight), this.atRest(use))
+        : Effect.andThen(Deferred.await(this.#pending), this.whenIdle(use))
     )
 
   /** Looks for a message among those that are applied from now on; `unknown` once the table was read from a snapshot. */
-  expect(id: string): Expected {
+  trackAppend(id: string): PendingAppend {
     this.#expected = { id, outcome: "missing" }
     return this.#expected
   }
@@ -89,7 +89,7 @@ export class JournalFollower {
     const last = yield* this.#journal.last
     if (last.sequence < before) yield* this.#reload("it lost messages")
     while (true) {
-      const { id, sequence } = yield* this.atRest(() => this.replica.applied)
+      const { id, sequence } = yield* this.whenIdle(() => this.replica.applied)
       if (sequence > last.sequence || (sequence === last.sequence && id === last.id)) return
       if (sequence === last.sequence) yield* this.#reload("it has other messages than before")
       else yield* this.#pull()
@@ -155,7 +155,7 @@ export class JournalFollower {
 
   #applied(messages: ReadonlyArray<JournalRecord>): Effect.Effect<boolean, JournalError> {
     return Effect.flatMap(
-      this.atRest(() => {
+      this.whenIdle(() => {
         try {
           return this.apply(messages)
         } catch (cause) {
@@ -179,9 +179,9 @@ export class JournalFollower {
         Effect.onError(() => Effect.sync(() => this.replica.reset()))
       )
       yield* Effect.acquireUseRelease(
-        this.atRest(() => this.takeOff()),
+        this.whenIdle(() => this.beginAppend()),
         () => reading,
-        () => Effect.sync(() => this.land())
+        () => Effect.sync(() => this.endAppend())
       )
     }
   )
@@ -234,7 +234,7 @@ export class JournalFollower {
     const { applied } = replica
     replica.sinceSnapshot = 0
     const pages = replica.pages()
-    const nextPage = this.atRest(() => {
+    const nextPage = this.whenIdle(() => {
       const { done, value } = pages.next()
       return done === true ? Option.none() : Option.some(value)
     })

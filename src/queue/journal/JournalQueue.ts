@@ -68,7 +68,7 @@ const makeAccess = Effect.fnUntraced(function* (
       })
   })
   return {
-    read: (use) => Effect.andThen(Effect.mapError(follower.barrier, toQueueError), follower.atRest(use)),
+    read: (use) => Effect.andThen(Effect.mapError(follower.barrier, toQueueError), follower.whenIdle(use)),
     write: <A>(use: (table: EntryTable) => A) =>
       Effect.suspend(() => {
         let computed: { readonly value: A } | undefined

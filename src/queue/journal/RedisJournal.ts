@@ -179,9 +179,9 @@ const snapshots = (
       return yield* read(() => toPosition(position))
     }),
     trim: Effect.fnUntraced(function* (position, nextPage) {
-      const mine = newId()
+      const lockId = newId()
       const key = `${base}writer`
-      const first = yield* call(() => redis.set(key, mine, "EX", pageSeconds, "NX"))
+      const first = yield* call(() => redis.set(key, lockId, "EX", pageSeconds, "NX"))
       if (first === null) return false
       yield* Effect.ensuring(write(position, nextPage), Effect.ignore(call(() => redis.del(key))))
       return true

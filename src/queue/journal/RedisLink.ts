@@ -77,20 +77,20 @@ export const openRedis = Effect.fnUntraced(function* (
   if (tooOld !== undefined) return yield* unavailable(place, tooOld)
   yield* warnOfLosses(info, place)
 
-  let away = false
+  let isDown = false
   redis.on("close", () => {
-    if (!away)
+    if (!isDown)
       log(
         Effect.logWarning("Redis disconnected, accepted work is queued when it is available", {
           server: place,
           error: lastError()
         })
       )
-    away = true
+    isDown = true
   })
   redis.on("ready", () => {
-    if (!away) return
-    away = false
+    if (!isDown) return
+    isDown = false
     log(Effect.logInfo("Redis reconnected", { server: place }))
     reconnected(redis).catch(() => undefined)
   })

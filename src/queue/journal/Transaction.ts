@@ -67,13 +67,13 @@ const attempt = Effect.fnUntraced(function* (
   operations: ReadonlyArray<TableOperation>
 ): Effect.fn.Return<Outcome, JournalError> {
   const { replica } = follower
-  yield* follower.atRest(() => follower.takeOff())
-  const land = Effect.sync(() => follower.land())
-  const decided = yield* Effect.sync(() => decide(follower, operations)).pipe(Effect.onError(() => land))
+  yield* follower.whenIdle(() => follower.beginAppend())
+  const endAppend = Effect.sync(() => follower.endAppend())
+  const decided = yield* Effect.sync(() => decide(follower, operations)).pipe(Effect.onError(() => endAppend))
   if (decided === undefined) {
     const { applied } = replica
     replica.rollback()
-    follower.land()
+    follower.endAppend()
     // What changes nothing here may change something in a table that has more.
     yield* follower.catchUp
     return replica.applied.id === applied.id ? "done" : "behind"
@@ -106,7 +106,7 @@ const append = Effect.fnUntraced(function* (
   const id = newMessageId()
   const back = () => {
     replica.rollback()
-    follower.land()
+    follower.endAppend()
   }
   const appending = Effect.onError(journal.append(id, changes, replica.applied), () => Effect.sync(back))
   const appended = yield* Effect.result(appending)
@@ -142,7 +142,7 @@ const isInJournal = Effect.fnUntraced(function* (
   id: string,
   scope: ReadonlyArray<string>
 ): Effect.fn.Return<boolean, JournalError> {
-  const expected = follower.expect(id)
+  const expected = follower.trackAppend(id)
   while (true) {
     yield* follower.catchUp
     if (expected.outcome === "found") return true

@@ -15,14 +15,14 @@ export interface RedisCacheOptions {
   /** Timeout in milliseconds of a call, and of the first connection. */
   readonly timeoutMillis?: number | undefined
   /** Milliseconds without calls after Redis did not respond. */
-  readonly leaveAlone?: number | undefined
+  readonly retryAfter?: number | undefined
 }
 
 export const layerRedis = (options: RedisCacheOptions): Layer.Layer<Cache> =>
   Layer.effect(
     Cache,
     Effect.gen(function* () {
-      const { url, prefix = "aicr", ttlMillis, timeoutMillis: answerWithin = 400, leaveAlone = 5000 } = options
+      const { url, prefix = "aicr", ttlMillis, timeoutMillis: answerWithin = 400, retryAfter = 5000 } = options
       const place = parsePlace(url)
       const opened = yield* Effect.orElseSucceed(open(url, failFast("aicr-cache", answerWithin)), () => undefined)
       if (opened === undefined || place === undefined || !isRedisUrl(url)) {
@@ -32,13 +32,13 @@ export const layerRedis = (options: RedisCacheOptions): Layer.Layer<Cache> =>
         return noCache
       }
       const { redis, lastError } = opened
-      let away = false
-      let askAgainAt = 0
+      let isDisconnected = false
+      let retryAt = 0
 
       const failed = Effect.fnUntraced(function* (cause: unknown) {
-        askAgainAt = (yield* Clock.currentTimeMillis) + leaveAlone
-        if (away) return undefined
-        away = true
+        retryAt = (yield* Clock.currentTimeMillis) + retryAfter
+        if (isDisconnected) return undefined
+        isDisconnected = true
         yield* Effect.logWarning("Redis cache unavailable, requests go to hosts and models", {
           server: place,
           error: explainFailure(cause, lastError())
@@ -50,14 +50,14 @@ export const layerRedis = (options: RedisCacheOptions): Layer.Layer<Cache> =>
           // The client's own timeout does not include the time before the command is sent.
           Effect.timeout(answerWithin),
           Effect.tap(() => {
-            if (!away) return Effect.void
-            away = false
+            if (!isDisconnected) return Effect.void
+            isDisconnected = false
             return Effect.logInfo("Redis cache available", { server: place })
           }),
           Effect.catch(failed)
         )
-      const ask = <A>(use: (client: Redis) => Promise<A>): Effect.Effect<A | undefined> =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => (now < askAgainAt ? Effect.undefined : attempt(use)))
+      const call = <A>(use: (client: Redis) => Promise<A>): Effect.Effect<A | undefined> =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => (now < retryAt ? Effect.undefined : attempt(use)))
 
       yield* attempt((client) => client.connect())
       const base = `{${prefix}}:cache:`
@@ -65,10 +65,10 @@ export const layerRedis = (options: RedisCacheOptions): Layer.Layer<Cache> =>
         over({
           read: (key) =>
             Effect.map(
-              ask((client) => client.get(base + key)),
+              call((client) => client.get(base + key)),
               (text) => text ?? undefined
             ),
-          write: (key, text) => Effect.asVoid(ask((client) => client.set(base + key, text, "PX", ttlMillis)))
+          write: (key, text) => Effect.asVoid(call((client) => client.set(base + key, text, "PX", ttlMillis)))
         })
       )
     })

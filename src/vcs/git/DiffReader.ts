@@ -28,7 +28,7 @@ export interface DiffReader {
 }
 
 /** Git caches the trees that it has read, so the process is replaced after this number of diffs. */
-const mostDiffs = 500
+const maxDiffs = 500
 
 export const openDiffReader = Effect.fnUntraced(function* (
   mirror: string,
@@ -49,7 +49,7 @@ export const openDiffReader = Effect.fnUntraced(function* (
   /** Undefined: git has ended. */
   const chunk = Effect.callback<Buffer | undefined>((resume) => {
     const { stdout } = child
-    const look = () => {
+    const checkBuffer = () => {
       const read: Buffer | null = stdout.read()
       if (read === null && !stdout.readableEnded && !stdout.destroyed) return
       stop()
@@ -57,10 +57,10 @@ export const openDiffReader = Effect.fnUntraced(function* (
     }
     const events = ["readable", "end", "close"] as const
     const stop = () => {
-      for (const event of events) stdout.off(event, look)
+      for (const event of events) stdout.off(event, checkBuffer)
     }
-    for (const event of events) stdout.on(event, look)
-    look()
+    for (const event of events) stdout.on(event, checkBuffer)
+    checkBuffer()
     return Effect.sync(stop)
   })
   const failure = (why: Reason) =>
@@ -77,7 +77,7 @@ export const openDiffReader = Effect.fnUntraced(function* (
     let isRead = false
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
-        if (state === "busy") state = isRead && requested < mostDiffs ? "free" : "over"
+        if (state === "busy") state = isRead && requested < maxDiffs ? "free" : "over"
       })
     )
     const first = Buffer.from(`${from} ${to}\n`)

@@ -61,14 +61,14 @@ export const readP4 = (
       if (failure === undefined) return false
       const { error, repair } = failure
       if (repair === undefined || repaired.has(repair)) return yield* error
-      yield* mend(session, repair, logins)
+      yield* repairSession(session, repair, logins)
       return yield* attempt(new Set([...repaired, repair]))
     })
   return attempt(new Set())
 }
 
 /** Changes the session so that a repetition of the command may succeed. */
-export const mend = (session: P4Session, repair: Repair, logins: number): Effect.Effect<void, CheckoutError> => {
+const repairSession = (session: P4Session, repair: Repair, logins: number): Effect.Effect<void, CheckoutError> => {
   const { modes } = session
   if (repair === "log_in") return session.login(logins)
   return Effect.sync(() => {
@@ -218,7 +218,7 @@ export const runP4 = (
       )
       if (failure === undefined) return end.stderr.trim() === ""
       if (failure.repair === undefined || repaired.has(failure.repair)) return yield* failure.error
-      yield* mend(session, failure.repair, logins)
+      yield* repairSession(session, failure.repair, logins)
       return yield* attempt(new Set([...repaired, failure.repair]))
     })
   return attempt(new Set())

@@ -36,7 +36,7 @@ export const watchProcesses = (
   end: (limit: ProcessLimit) => void
 ): (() => void) => {
   watched.set(pid, { limits, end, used: new Map(), bytes: 0, idleScans: 0, skipped: 0 })
-  timer ??= setInterval(look, everyMillis).unref()
+  timer ??= setInterval(sample, everyMillis).unref()
   return () => {
     watched.delete(pid)
     if (watched.size > 0) return
@@ -45,7 +45,7 @@ export const watchProcesses = (
   }
 }
 
-const look = (): void => {
+const sample = (): void => {
   for (const [pid, command] of watched) {
     if (command.idleScans >= idleAfter && ++command.skipped < idleAfter) continue
     readCommand(pid, command)

@@ -305,8 +305,8 @@ describe("runs", () => {
     const run = await runOf(change({ target: { kind: "pull_request", number: 22 } }))
     const { body, status } = await post(`/runs/${run?.id}/rereview`)
     assert.deepStrictEqual([status, body["status"]], [202, "queued"])
-    const told = (await get(`/events/${String(body["event_id"])}`)).body
-    assert.deepInclude(told, {
+    const reported = (await get(`/events/${String(body["event_id"])}`)).body
+    assert.deepInclude(reported, {
       event: "rereview",
       decision: "queued",
       rule: { _tag: "RequestedBy", name: "root" }

@@ -132,14 +132,14 @@ describe("a node", () => {
       if (one === undefined || two === undefined) return assert.fail("no nodes")
       yield* two.editor.publish("alice", edit(0, passes(7)))
       const { hash, document: text, number } = (yield* two.revisions.read(1)) ?? assert.fail("no revision")
-      const { ground } = one.config.layered() ?? assert.fail("no database")
+      const { baseline } = one.config.layered() ?? assert.fail("no database")
       const snapshot = two.config.current()
-      const right = { revision: { number, hash }, document: deserialise(text), snapshot, ground }
+      const right = { revision: { number, hash }, document: deserialise(text), snapshot, baseline }
       const revision = { number, hash, document: text }
       for (const other of [
         { ...right, revision: { number: 2, hash } },
         { ...right, revision: { number, hash: "other" } },
-        { ...right, ground: { ...ground } }
+        { ...right, baseline: { ...baseline } }
       ]) {
         one.config.prepare(other)
         yield* one.config.activate(revision)

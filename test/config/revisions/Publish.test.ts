@@ -45,7 +45,7 @@ const source = {
 }
 const file = fileTree(source)
 
-const ground = {
+const baseline = {
   file,
   env: { SVC_CONFIG_SECRETS_KEY: key, GIVEN_TOKEN: "t", GIVEN_SECRET: "s" },
   baseDir: "/tmp",
@@ -58,7 +58,7 @@ const secondValue = { kind: "gitea", base_url: "https://second.example", webhook
 const decideOn = (
   head: DatabaseDocument,
   operations: ReadonlyArray<ConfigOperation>,
-  more: { readonly base?: DatabaseDocument; readonly strict?: boolean; readonly ground?: typeof ground } = {}
+  more: { readonly base?: DatabaseDocument; readonly strict?: boolean; readonly baseline?: typeof baseline } = {}
 ): Decision =>
   decide(
     {
@@ -67,7 +67,7 @@ const decideOn = (
       head: { number: 2, document: head },
       strict: more.strict ?? false
     },
-    more.ground ?? ground
+    more.baseline ?? baseline
   )
 
 const published = (decision: Decision): DatabaseDocument => {
@@ -203,7 +203,7 @@ describe("a changeset becomes a revision", () => {
       )
       const renamed = published(
         decideOn(document, [{ op: "rename", entity: { kind, name: old }, to: "new-name" }], {
-          ground: { ...ground, file: bare }
+          baseline: { ...baseline, file: bare }
         })
       )
       const count = (name: string): number => JSON.stringify(renamed).split(JSON.stringify(name)).length - 1
@@ -213,7 +213,7 @@ describe("a changeset becomes a revision", () => {
   )
 
   it("refuses to rename the group that fields name by default, unless llm.default_model_chain names another", () => {
-    const bare = { ground: { ...ground, file: fileTree({ config_sources: { secret_refs: [] } }) } }
+    const bare = { baseline: { ...baseline, file: fileTree({ config_sources: { secret_refs: [] } }) } }
     const group = { kind: "model_groups", name: "default" } as const
     const documentOf = (globals: object) =>
       parseDocument(
@@ -521,7 +521,7 @@ describe("a changeset is refused", () => {
   })
 
   it("without a key for a literal credential", () => {
-    const { SVC_CONFIG_SECRETS_KEY: _, ...env } = ground.env
+    const { SVC_CONFIG_SECRETS_KEY: _, ...env } = baseline.env
     const decision = decide(
       {
         operations: [{ op: "create", entity: second, value: secondValue }],
@@ -529,7 +529,7 @@ describe("a changeset is refused", () => {
         head: { number: 0, document: emptyDocument },
         strict: false
       },
-      { ...ground, env }
+      { ...baseline, env }
     )
     expect(codes(decision)).toEqual([["secrets_key_missing", "triggers/second", "webhook_secret"]])
   })
@@ -575,7 +575,7 @@ describe("checks of a server's identity", () => {
     }
   ]
   const granting = (secret_refs: unknown) => ({
-    ground: { ...ground, file: fileTree({ ...source, config_sources: { secret_refs } }) }
+    baseline: { ...baseline, file: fileTree({ ...source, config_sources: { secret_refs } }) }
   })
 
   it("are part of the destination of a stored credential", () => {
@@ -617,10 +617,10 @@ describe("the credential of a channel without a trigger", () => {
     value: { ...secondValue, base_url: "https://evil.example" }
   }
   const inFile = (more: object) => ({
-    ground: {
-      ...ground,
+    baseline: {
+      ...baseline,
       file: fileTree({ ...source, outputs: { channels: [{ ...channel, token_env: "FILE_TOKEN", ...more }] } }),
-      env: { ...ground.env, FILE_TOKEN: "t" }
+      env: { ...baseline.env, FILE_TOKEN: "t" }
     }
   })
 
@@ -657,14 +657,14 @@ describe("the credential of a channel without a trigger", () => {
 describe("a variable of the file", () => {
   const channel = { name: "room", kind: "gitea_pr_review", trigger: "second", token_env: "FILE_TOKEN" }
   const at = (base_url: string, more: object = {}) => ({
-    ...ground,
+    ...baseline,
     file: fileTree({ ...source, outputs: { channels: [channel] }, ...more }),
-    env: { ...ground.env, FILE_TOKEN: "t" },
+    env: { ...baseline.env, FILE_TOKEN: "t" },
     base_url
   })
   const create = (ofFile: ReturnType<typeof at>) =>
     decideOn(emptyDocument, [{ op: "create", entity: second, value: { ...secondValue, base_url: ofFile.base_url } }], {
-      ground: ofFile
+      baseline: ofFile
     })
 
   it("goes to a trigger of the database only where the file grants that", () => {

@@ -12,7 +12,7 @@ import { ConfigEditor } from "../../../src/config/revisions/ConfigEditor.ts"
 import type { DraftInput, DraftOutcome, EditOutcome } from "../../../src/config/revisions/ConfigEditor.ts"
 import type { DatabaseDocument } from "../../../src/config/revisions/DatabaseDocument.ts"
 import type { EntityKind } from "../../../src/config/revisions/Entities.ts"
-import { readCombined } from "../../../src/config/revisions/Ground.ts"
+import { readCombined } from "../../../src/config/revisions/FileBaseline.ts"
 import { loadRevision } from "../../../src/config/revisions/LoadRevisions.ts"
 import type { ConfigOperation } from "../../../src/config/revisions/Operations.ts"
 import { makeFindInFile } from "../../../src/config/revisions/Overlay.ts"
@@ -216,13 +216,13 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     if (outcome._tag !== "Saved") return
     draft = { id: outcome.draft.id, version: outcome.draft.version, input }
     const base = yield* loadRevision(revisions, input.base)
-    const ground = config.layered()?.ground ?? assert.fail("no database")
+    const baseline = config.layered()?.baseline ?? assert.fail("no database")
     const open = replaceCredentials(base?.document, (one) =>
       isSealed(String(Redacted.value(one))) ? Redacted.make("held") : one
     ) as DatabaseDocument
-    const context = { file: ground.file, findInFile: makeFindInFile(ground.file) }
+    const context = { file: baseline.file, findInFile: makeFindInFile(baseline.file) }
     const applied = applyOperations(open, JSON.parse(JSON.stringify(operations).replaceAll(mask, "held")), context)
-    const snapshot = Result.isSuccess(applied) ? readCombined(applied.success, ground).snapshot : undefined
+    const snapshot = Result.isSuccess(applied) ? readCombined(applied.success, baseline).snapshot : undefined
     const receivers = snapshot === undefined ? new Map<string, string>() : receiversIn(snapshot)
     for (const text of typedIn(operations)) entered.set(text, receivers.get(text))
   })

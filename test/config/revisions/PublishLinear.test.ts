@@ -47,14 +47,14 @@ const countedFile = (parts: Readonly<Record<string, unknown>>) => {
         return Reflect.get(target, key)
       }
     })
-  const { triggers, workspaces: given, ...others } = parsed.ground.file
+  const { triggers, workspaces: given, ...others } = parsed.baseline.file
   const instances = counted(isRecord(given) ? given["instances"] : {})
   const file = { ...others, triggers: counted(triggers), workspaces: { instances } }
-  return { parsed: { ...parsed, ground: { ...parsed.ground, file } }, reads: () => reads }
+  return { parsed: { ...parsed, baseline: { ...parsed.baseline, file } }, reads: () => reads }
 }
 
-const problemsOf = ({ ground }: ParsedFile, document: DatabaseDocument): ReadonlyArray<PublishProblem> => {
-  const decision = decideDocument({ number: 0, document: emptyDocument }, document, ground)
+const problemsOf = ({ baseline }: ParsedFile, document: DatabaseDocument): ReadonlyArray<PublishProblem> => {
+  const decision = decideDocument({ number: 0, document: emptyDocument }, document, baseline)
   return decision._tag === "Refused" ? decision.problems : []
 }
 
@@ -95,8 +95,8 @@ const works: ReadonlyArray<Work> = [
   {
     title: "the list of workspaces of the file",
     file: (count) => ({ workspaces: { instances: workspaces(count) } }),
-    work: ({ file, ground }) =>
-      listOwned({ file, ground, line: () => 1, active: noRevision }).filter(({ entity }) =>
+    work: ({ file, baseline }) =>
+      listOwned({ file, baseline, line: () => 1, active: noRevision }).filter(({ entity }) =>
         entity.startsWith("workspaces/")
       )
   }
@@ -157,7 +157,7 @@ describe("a changeset that renames 200 entities", () => {
       to: `${name}-new`
     }))
     const head = { number: 1, document: { ...document, entities: { ...document.entities, triggers } } }
-    const decision = decide({ operations, base: head, head, strict: false }, parsed.ground)
+    const decision = decide({ operations, base: head, head, strict: false }, parsed.baseline)
     const published =
       decision._tag === "Publish" ? decision.publishable.document.entities.triggers["second"] : undefined
     expect(published).toBe(triggers["second"])

@@ -95,7 +95,7 @@ it("replaces by content, announces replacements, and holds replaced snapshots fo
     expect(await Effect.runPromise(store.reload)).toBe("unchanged")
     expect(store.current()).toBe(first)
     const listening = Deferred.makeUnsafe<number>()
-    const heard = Effect.runPromise(
+    const received = Effect.runPromise(
       store.changes.pipe(
         Stream.take(1),
         Stream.runForEach((snapshot) => Deferred.succeed(listening, snapshot.document.server.port))
@@ -105,7 +105,7 @@ it("replaces by content, announces replacements, and holds replaced snapshots fo
     await write("server: { port: 2 }")
     await Effect.runPromise(store.reload)
     await until(() => port(store) === 2)
-    await heard
+    await received
     expect(await Effect.runPromise(Deferred.await(listening))).toBe(2)
     const pinned = (hash: string) => Effect.runPromise(store.pinned(hash))
     expect(await pinned(first.hash)).toBe(first)

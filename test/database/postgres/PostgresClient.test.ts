@@ -271,10 +271,10 @@ describe("PostgresClient", () => {
 
   it.live("requires encryption before it sends anything, and disconnects when the server has none", () =>
     Effect.gen(function* () {
-      const heard: Array<Buffer> = []
+      const received: Array<Buffer> = []
       const server = createServer((socket) =>
         socket.on("data", (data) => {
-          heard.push(data)
+          received.push(data)
           socket.write("N")
         })
       )
@@ -284,9 +284,9 @@ describe("PostgresClient", () => {
       for (const mode of ["require", "verify-full"])
         yield* failureAt(`postgres://aicr:hunter2@127.0.0.1:${port}/app?sslmode=${mode}`)
       server.close()
-      assert.isAbove(heard.length, 1)
+      assert.isAbove(received.length, 1)
       // SSLRequest, and nothing else: no user, no password.
-      for (const data of heard) assert.strictEqual(data.toString("hex"), "0000000804d2162f")
+      for (const data of received) assert.strictEqual(data.toString("hex"), "0000000804d2162f")
     })
   )
 })

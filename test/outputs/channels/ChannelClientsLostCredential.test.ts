@@ -30,7 +30,7 @@ describe.each([
         assert(made !== undefined)
         const { begin, strike, world } = made
         yield* Effect.gen(function* () {
-          const { review, standing } = yield* begin
+          const { review, existing } = yield* begin
           let seen = 0
           strike(() => (++seen <= 30 ? thrown : undefined))
           const judged = yield* review([at(1, 20), at(2, 29)], { tick: "1 minute" })
@@ -39,10 +39,10 @@ describe.each([
           assert.isFalse(judged.run.partial)
           assert.isTrue(judged.rows.every((row) => / (sent|nothing_to_do)$/.test(row)))
           assert.deepStrictEqual(
-            standing().filter((item) => /^(line|comment)/.test(item)),
+            existing().filter((item) => /^(line|comment)/.test(item)),
             ["comment summary", "line 20 1", "line 29 2"]
           )
-          assert.include(standing(), "status 0 success")
+          assert.include(existing(), "status 0 success")
         }).pipe(Effect.provide(world), Effect.provideService(Paces, new Map()))
       }),
     60_000
@@ -55,13 +55,13 @@ describe.each([
         assert(made !== undefined)
         const { begin, strike, world } = made
         yield* Effect.gen(function* () {
-          const { review, standing } = yield* begin
+          const { review, existing } = yield* begin
           let seen = 0
           strike(() => (++seen <= 250 ? fault.unauthorized : undefined))
           const judged = yield* review([at(1, 20)], { tick: "5 minutes" })
           assert.strictEqual(judged.run.status, "failed")
           assert.include(judged.run.reason ?? "", "the host refused the credential of trigger host for 24 hours")
-          assert.include(standing(), `status 0 ${kind === "gitlab" ? "failed" : "failure"}`)
+          assert.include(existing(), `status 0 ${kind === "gitlab" ? "failed" : "failure"}`)
         }).pipe(Effect.provide(world), Effect.provideService(Paces, new Map()))
       }),
     60_000

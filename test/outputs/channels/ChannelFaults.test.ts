@@ -114,7 +114,7 @@ const compare = (now: ReadonlyArray<string>, wanted: ReadonlyArray<string>) => (
   twice: now.filter((item) => countOf(now, item) > Math.max(1, countOf(wanted, item)))
 })
 
-const told = (now: ReadonlyArray<string>) => now.filter((item) => /^(line|comment|issue)/.test(item)).join("; ")
+const reported = (now: ReadonlyArray<string>) => now.filter((item) => /^(line|comment|issue)/.test(item)).join("; ")
 const problemIn = (item: string) => new RegExp(`\\b${/^(?:line \d+|issue|comment) (\w+)/.exec(item)?.[1] ?? item}\\b`)
 
 const failedContents = ({ rows: all }: Judged) =>
@@ -133,13 +133,13 @@ describe.each(chosen)("%s", (_, row) => {
     onlyWrites: boolean
   ) =>
     Effect.gen(function* () {
-      const { review: publish, standing } = yield* here.begin
+      const { review: publish, existing } = yield* here.begin
       here.strike(() => undefined)
       yield* publish(first.map(text))
       let seen = 0
       here.strike((writes) => ((!onlyWrites || writes) && ++seen === step ? thrown : undefined))
       const two = yield* publish(second.map(text))
-      return { two, now: standing(), seen }
+      return { two, now: existing(), seen }
     })
 
   // The host and the results without a fault are the same for all faults.
@@ -214,7 +214,7 @@ describe.each(chosen)("%s", (_, row) => {
             }
             if (two.rows.every((one) => one.endsWith(" sent"))) {
               // Written elsewhere, such as a comment moved from its line to the summary: its problem is still there.
-              for (const item of row.chat ? [] : missing) assert.match(told(now), problemIn(item), message)
+              for (const item of row.chat ? [] : missing) assert.match(reported(now), problemIn(item), message)
             }
           }
         })

@@ -58,7 +58,7 @@ describe.each(ForgeKind.literals)("comments of the service on %s", (kind) => {
       )
     }
     const comments = () => here.pull.reviews.flatMap((one) => one.comments)
-    const standing = () => comments().map(({ body }) => Number(`0x${parseMarkers(body)[0]?.fp}`))
+    const existing = () => comments().map(({ body }) => Number(`0x${parseMarkers(body)[0]?.fp}`))
     /** Deletes the comment of the first problem. */
     const remove = () => {
       for (const one of here.pull.reviews) {
@@ -67,22 +67,22 @@ describe.each(ForgeKind.literals)("comments of the service on %s", (kind) => {
       }
     }
     const summary = () => here.pull.comments[0] ?? { body: "" }
-    return { here, history, review, comments, standing, remove, summary }
+    return { here, history, review, comments, existing, remove, summary }
   }
 
   it("deleted by a maintainer dismiss the problem: it is not written again, and counts as dismissed", async () => {
-    const { remove, review, standing, summary } = await begin()
+    const { remove, review, existing, summary } = await begin()
     await review(both)
     remove()
     const sent = await review([...both, at(3, 30)], deletedBy("ann"))
-    expect(standing()).toEqual([2, 3])
+    expect(existing()).toEqual([2, 3])
     expect(summary().body).toContain("1 new · 1 still open · 1 dismissed")
     const threads = sent.find(({ operation }) => operation._tag === "Threads")
     expect(threads?.reactions?.filter(({ dismissed }) => dismissed)).toEqual([
       { fp: at(1, 20).fingerprint, dismissed: true, replied: false }
     ])
     await review(both, deletedBy("ann"))
-    expect(standing()).toEqual([2, 3])
+    expect(existing()).toEqual([2, 3])
   })
 
   it("deleted by a maintainer count as dismissed before the next review is planned", async () => {
@@ -113,19 +113,19 @@ describe.each(ForgeKind.literals)("comments of the service on %s", (kind) => {
     ["somebody, where the author may write", "write", [], [2, 1]],
     ["somebody, where the author may not write", "read", [], [2]]
   ])("deleted by %s", async (_, permission, people, expected) => {
-    const { remove, review, standing } = await begin(permission)
+    const { remove, review, existing } = await begin(permission)
     await review(both)
     remove()
     await review(both, deletedBy(...people))
-    expect(standing()).toEqual(expected)
+    expect(existing()).toEqual(expected)
   })
 
   it("that the host refused at their line are not deleted ones", async () => {
-    const { review, standing } = await begin("read")
+    const { review, existing } = await begin("read")
     await review([at(1, 3), at(2, 29)])
-    expect(standing()).toEqual([2])
+    expect(existing()).toEqual([2])
     await review(both)
-    expect(standing()).toEqual([2, 1])
+    expect(existing()).toEqual([2, 1])
   })
 
   it("at lines that a person rewrote are neither posted again nor changed", async () => {

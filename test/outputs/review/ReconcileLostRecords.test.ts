@@ -32,7 +32,7 @@ describe.each(rows)("$channel.kind of $host for a $target", (row) => {
           ({ stop }) => Effect.promise(stop)
         )
         const found = [at(1, 20), at(2, 29)]
-        const { review, standing } = yield* Effect.provide(
+        const { review, existing } = yield* Effect.provide(
           Effect.gen(function* () {
             const begun = yield* here.begin
             yield* begun.review(found)
@@ -40,14 +40,14 @@ describe.each(rows)("$channel.kind of $host for a $target", (row) => {
           }),
           here.world
         )
-        const before = standing()
+        const before = existing()
         assert.isAbove(before.length, row.target === "push" ? 0 : 3)
         // Each world has records of its own.
         const same = yield* Effect.provide(review(found, { again: true }), here.world)
-        assert.deepStrictEqual([same.run.status, standing()], ["succeeded", before])
+        assert.deepStrictEqual([same.run.status, existing()], ["succeeded", before])
         const next = yield* Effect.provide(review([at(2, 29), at(3, 30)]), here.world)
         assert.strictEqual(next.run.status, "succeeded")
-        const after = standing().filter((item) => /^(line|comment|issue)/.test(item))
+        const after = existing().filter((item) => /^(line|comment|issue)/.test(item))
         assert.strictEqual(new Set(after).size, after.length, after.join("; "))
         for (const [line, fp] of [
           [20, 1],

@@ -116,7 +116,7 @@ const final = ({ reason }: ForgeError): boolean =>
   ["unauthorized", "forbidden", "not_found", "conflict", "invalid"].includes(reason)
 
 /** Fingerprints of everything of ours on the pull request, at lines and in comments. */
-const standing = ({ pull }: Host) => {
+const existing = ({ pull }: Host) => {
   const own = pull.comments.filter((comment) => comment.user.login === "aicr")
   const inline = pull.reviews.flatMap((review) => review.comments)
   const fps = (bodies: ReadonlyArray<string>) =>
@@ -150,7 +150,7 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
     const here = await start()
     const sent = await publish(rows[kind], here.client, inputFor(here, good))
     expect(sent.map(({ status }) => status)).toEqual(["sent", "sent"])
-    expect(standing(here)).toEqual(complete)
+    expect(existing(here)).toEqual(complete)
     // Summary and review; GitLab writes its comments as drafts and publishes them.
     expect(here.forge.writes()).toHaveLength(kind === "gitlab" ? 1 + 3 + 1 : 2)
   })
@@ -175,7 +175,7 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
     let writes = 0
     const broken = await startFaulty(here, (method) => (method !== "GET" && ++writes === step ? thrown : undefined))
     await publish(rows[kind], broken, inputFor(here, good))
-    expect(standing(here)).toEqual(complete)
+    expect(existing(here)).toEqual(complete)
   })
 
   it("finds its summary again, updates it on the next head and keeps only one", async () => {
@@ -184,12 +184,12 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
     await here.forge.push(repoName, { branch: "feature/x", message: "more", files: { "new.txt": "x\n" } })
     const second = inputFor(here, [], { analysis: analysis([], { summary: "All is well now." }) })
     await publish(rows[kind], here.client, second, first)
-    expect(standing(here).comments).toEqual(["summary"])
+    expect(existing(here).comments).toEqual(["summary"])
     expect(here.pull.comments.at(-1)?.body).toContain("All is well now.")
     // Without a record of it, and after a person deleted it.
     await publish(rows[kind], here.client, inputFor(here, [], { analysis: analysis([], { summary: "Third." }) }))
     expect(here.pull.comments.at(-1)?.body).toContain("Third.")
-    expect(standing(here).comments).toEqual(["summary"])
+    expect(existing(here).comments).toEqual(["summary"])
     here.pull.comments.splice(0)
     const text = { analysis: analysis([], { summary: "Fourth." }) }
     const [unwritten] = await publish(rows[kind], here.client, inputFor(here, [], text), first)
@@ -205,9 +205,9 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
     const here = await start()
     const sent = await publish(rows[kind], here.client, inputFor(here, [...good, unplaceable]))
     expect(sent.map(({ status }) => status)).toEqual(["sent", "sent"])
-    expect(standing(here).lines).toEqual(complete.lines)
-    expect(standing(here).inline).toEqual(complete.inline)
-    expect(standing(here).comments).toEqual([unplaceable.fingerprint, "summary"].toSorted())
+    expect(existing(here).lines).toEqual(complete.lines)
+    expect(existing(here).inline).toEqual(complete.inline)
+    expect(existing(here).comments).toEqual([unplaceable.fingerprint, "summary"].toSorted())
     const [summary] = here.pull.comments.filter((comment) => comment.user.login === "aicr")
     expect(summary?.body).toContain("Message 9")
     expect(summary?.body).toContain(`\`${file}\`:3`)
@@ -220,8 +220,8 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
     const broken = await startFaulty(here, (method) => (method === updates && lost++ === 0 ? fault.lost : undefined))
     await publish(rows[kind], broken, inputFor(here, [...good, unplaceable]))
     expect(lost).toBeGreaterThan(0)
-    expect(standing(here).comments).toEqual([unplaceable.fingerprint, "summary"].toSorted())
-    expect(standing(here).inline).toEqual(complete.inline)
+    expect(existing(here).comments).toEqual([unplaceable.fingerprint, "summary"].toSorted())
+    expect(existing(here).inline).toEqual(complete.inline)
   })
 
   it("gives refused lines a comment of their own where there is no summary", async () => {
@@ -232,7 +232,7 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
     for (const { operationId, operation } of planned) {
       await publishOne(rows[kind], here.client, given, row(operationId, operation), undefined)
     }
-    expect(standing(here).comments).toEqual([unplaceable.fingerprint])
+    expect(existing(here).comments).toEqual([unplaceable.fingerprint])
   })
 
   it("reports on the run what the host refuses for good, and continues", async () => {
@@ -248,7 +248,7 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
     await publish(rows[kind], here.client, inputFor(here, good))
     const asked = inputFor(here, good, { runId: "run-2" })
     await publish(rows[kind], here.client, { ...asked, change: { ...asked.change, requestedBy: "dana" } })
-    expect(standing(here)).toEqual(complete)
+    expect(existing(here)).toEqual(complete)
   })
 
   it("takes over after a process died between any two requests", async () => {
@@ -272,7 +272,7 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
         expect(allowed).toBeLessThan(20)
       }
     }
-    expect(standing(here)).toEqual({ ...complete, comments: [unplaceable.fingerprint, "summary"].toSorted() })
+    expect(existing(here)).toEqual({ ...complete, comments: [unplaceable.fingerprint, "summary"].toSorted() })
   })
 })
 

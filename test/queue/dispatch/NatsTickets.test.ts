@@ -119,10 +119,13 @@ describe("between nodes", () => {
     it.effect("what is cancelled on one node ends on another", () =>
       Effect.gen(function* () {
         const [a, b] = [yield* node("a"), yield* node("b")]
-        const told = yield* Context.get(b, Cancellations).listen("e1")
+        const reported = yield* Context.get(b, Cancellations).listen("e1")
         yield* at(a, Cancellations, ({ notify }) => notify("e2", verbatimReason("another")))
         yield* at(a, Cancellations, ({ notify }) => notify("e1", verbatimReason("not wanted")))
-        assert.deepStrictEqual(yield* Effect.timeout(Deferred.await(told), "5 seconds"), verbatimReason("not wanted"))
+        assert.deepStrictEqual(
+          yield* Effect.timeout(Deferred.await(reported), "5 seconds"),
+          verbatimReason("not wanted")
+        )
       }).pipe(Effect.scoped)
     )
 
@@ -147,19 +150,19 @@ describe("between nodes", () => {
           const { events } = Context.get(context, Progress)
           yield* Effect.forkChild(Stream.runForEach(events, ({ runId }) => Effect.sync(() => seen.push(runId))))
         }
-        const tell = (context: typeof a, runId: string) =>
+        const notify = (context: typeof a, runId: string) =>
           at(context, Progress, (progress) =>
             progress.publish({ _tag: "Started", workspace: "w", targetKey: TargetKey.make("t"), runId, head: "h" })
           )
         // The bus propagates a new subscription with a delay.
         while (!onA.includes("b") || !onB.includes("a")) {
-          yield* tell(a, "a")
-          yield* tell(b, "b")
+          yield* notify(a, "a")
+          yield* notify(b, "b")
           yield* Effect.sleep("20 millis")
         }
-        yield* tell(a, "once")
+        yield* notify(a, "once")
         while (!onB.includes("once")) yield* Effect.sleep("5 millis")
-        yield* tell(b, "last")
+        yield* notify(b, "last")
         while (!onA.includes("last")) yield* Effect.sleep("5 millis")
         for (const seen of [onA, onB]) assert.deepStrictEqual(seen.slice(-2), ["once", "last"])
       }).pipe(Effect.scoped)
@@ -201,20 +204,20 @@ describe("between nodes", () => {
         const { owner: alive } = Context.get(b, NodeIdentity)
         const gone = `c/${v7({ msecs: Date.now() - 60_000 })}`
         const young = `d/${v7()}`
-        const says = Effect.map(Context.get(a, LiveNodes).lost, (lost) => [gone, alive, young].map(lost))
+        const verdicts = Effect.map(Context.get(a, LiveNodes).lost, (lost) => [gone, alive, young].map(lost))
         const steady = Effect.gen(function* () {
-          while (!(yield* says)[0]) yield* Effect.sleep("50 millis")
-          return yield* says
+          while (!(yield* verdicts)[0]) yield* Effect.sleep("50 millis")
+          return yield* verdicts
         })
         // It has only just started to observe the bus.
-        assert.deepStrictEqual(yield* says, [false, false, false])
+        assert.deepStrictEqual(yield* verdicts, [false, false, false])
         assert.deepStrictEqual(yield* Effect.timeout(steady, "10 seconds"), [true, false, false])
         line.cut()
         while ((yield* Context.get(a, NatsConnection).status).connected) yield* Effect.sleep("20 millis")
-        assert.deepStrictEqual(yield* says, [false, false, false])
+        assert.deepStrictEqual(yield* verdicts, [false, false, false])
         line.mend()
         while (!(yield* Context.get(a, NatsConnection).status).connected) yield* Effect.sleep("20 millis")
-        assert.deepStrictEqual(yield* says, [false, false, false])
+        assert.deepStrictEqual(yield* verdicts, [false, false, false])
         assert.deepStrictEqual(yield* Effect.timeout(steady, "10 seconds"), [true, false, false])
       }).pipe(Effect.scoped)
     )

@@ -38,7 +38,7 @@ describe("a call that is interrupted while it reads the journal", () => {
       yield* Fiber.interrupt(first)
       yield* Deferred.succeed(go, undefined)
       expect(yield* Fiber.await(second)).toEqual(Exit.void)
-      expect(yield* follower.atRest(() => follower.replica.applied)).toEqual({ sequence: 2, id: "2" })
+      expect(yield* follower.whenIdle(() => follower.replica.applied)).toEqual({ sequence: 2, id: "2" })
     }).pipe(Effect.runPromise)
   )
 })

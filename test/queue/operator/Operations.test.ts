@@ -14,10 +14,10 @@ import { testSnapshotWith } from "../../harness/ActorParts.ts"
 import { admission } from "../Admissions.ts"
 import { inEnglish } from "../../../src/text/en.ts"
 
-const heard: Array<string> = []
+const received: Array<string> = []
 const world = Operations.layerWith({
-  changed: (workspace) => Effect.sync(() => void heard.push(`changed ${workspace}`)),
-  stopping: (entryId, reason) => Effect.sync(() => void heard.push(`stopping ${entryId} ${inEnglish(reason)}`))
+  changed: (workspace) => Effect.sync(() => void received.push(`changed ${workspace}`)),
+  stopping: (entryId, reason) => Effect.sync(() => void received.push(`stopping ${entryId} ${inEnglish(reason)}`))
 }).pipe(
   Layer.provideMerge(
     Layer.mergeAll(
@@ -30,7 +30,7 @@ const world = Operations.layerWith({
 const each = (name: string, test: () => Effect.Effect<void, unknown, Layer.Success<typeof world>>) =>
   layer(world)((it) =>
     it.effect(name, () => {
-      heard.length = 0
+      received.length = 0
       return Effect.andThen(TestClock.setTime(1000), test())
     })
   )
@@ -76,7 +76,7 @@ each("each entry shows why it waits and until when", () =>
     )
     yield* operations.resume("workspace", "app")
     assert.deepStrictEqual(yield* operations.pauses, [])
-    assert.deepStrictEqual(heard, ["changed app", "changed app"])
+    assert.deepStrictEqual(received, ["changed app", "changed app"])
   })
 )
 
@@ -117,7 +117,7 @@ each("cancelling notifies the worker of running entries and the scheduler of wai
     assert.strictEqual(yield* operations.cancel(waits, verbatimReason("not wanted")), "cancelled")
     assert.strictEqual(yield* operations.cancel(waits, verbatimReason("not wanted")), "over")
     assert.strictEqual(yield* operations.cancel("nothing", verbatimReason("not wanted")), "unknown")
-    assert.deepStrictEqual(heard, [`stopping ${runs} not wanted`, "changed app"])
+    assert.deepStrictEqual(received, [`stopping ${runs} not wanted`, "changed app"])
   })
 )
 

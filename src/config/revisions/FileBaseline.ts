@@ -6,7 +6,7 @@ import { readDocument } from "../snapshots/Snapshots.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { overlay } from "./Overlay.ts"
 
-export interface Ground {
+export interface FileBaseline {
   /** The normalised file. */
   readonly file: Tree
   readonly env: Env
@@ -19,6 +19,6 @@ export interface Ground {
 /** Reads the combined configuration, as a node that activates the document does. */
 export const readCombined = (
   document: DatabaseDocument,
-  { file, env, baseDir }: Ground,
+  { file, env, baseDir }: FileBaseline,
   origin: Omit<Origin, "baseDir"> = {}
 ): Reading => readDocument(overlay(file, document).tree, env, { ...origin, baseDir })
