@@ -86,6 +86,12 @@ const lookAs = async (fixture: Fixture, kind: Conformance, seconds: string): Pro
     containers: (await kind.count?.(fixture)) ?? 0
   }
 
+/** A cluster removes a pod some time after the request. */
+const expectNothingLeft = async (look: () => Promise<Left>): Promise<void> => {
+  await waitUntil(async () => (await look()).containers === 0, { describe: () => "all containers are removed" })
+  expect(await look()).toEqual(nothing)
+}
+
 const describeParts = (kinds: Kinds, parts: ReadonlyArray<(current: Current) => void>): void => {
   describe.each(kinds)("%s", (_, prepare) => {
     let kind: Conformance
@@ -310,7 +316,7 @@ const describeEnds = (current: Current): void => {
     const script = `setsid sh -c 'trap "" TERM HUP; (setsid sleep ${seconds} &) ; sleep ${seconds}' >/dev/null 2>&1 & sleep 0.2; echo started`
     const { exit, lines } = await runAs(fixture, kind, script)
     expect({ exit, lines }).toEqual({ exit: { reason: "exited", code: 0 }, lines: ["started"] })
-    expect(await lookAs(fixture, kind, seconds)).toEqual(nothing)
+    await expectNothingLeft(() => lookAs(fixture, kind, seconds))
   })
 
   it("leaves no process when the service is killed, and the next start removes the rest", async () => {
@@ -323,7 +329,7 @@ const describeEnds = (current: Current): void => {
     expect(await look()).toMatchObject({ folders: 1 })
     if (kind.user === undefined && kind.elsewhere === undefined) await using(fixture, kind, Effect.void)
     else await runAs(fixture, kind, "true")
-    expect(await look()).toEqual(nothing)
+    await expectNothingLeft(look)
   })
 }
 

@@ -46,10 +46,7 @@ describeConformance([
       hasOpenProcesses: true,
       maxShare: 0.5,
       uid: expect.toSatisfy((uid: number) => uid > 10_000),
-      count: async () => {
-        await waitUntil(() => cluster.pods.size === 0, { describe: () => `${cluster.pods.size} pods` })
-        return cluster.pods.size
-      }
+      count: async () => cluster.pods.size
     })
   ]
 ])
