@@ -32,8 +32,8 @@ it("every code of the table is one that commands document", () => {
 })
 
 it("wiring maps no error by itself", () => {
-  const files = ["app", "demo"].flatMap((folder) => {
-    const path = join(import.meta.dirname, "../../src", folder)
+  const files = ["src/app", "demo"].flatMap((folder) => {
+    const path = join(import.meta.dirname, "../..", folder)
     return readdirSync(path, { recursive: true, encoding: "utf8" }).map((name) => join(path, name))
   })
   const own = files.filter(

@@ -141,7 +141,7 @@ it("messages are free of idioms", () => {
 })
 
 /** Texts for pull requests and documents, which end their own sentences. */
-const prose = /^src\/(?:demo|config\/Reference|engine\/ContextMounts|forge\/ReadArtifacts)/
+const prose = /^src\/(?:config\/Reference|forge\/ReadArtifacts)/
 
 it("messages of errors end without a period, and a sentence behind another message takes the period from it", () => {
   expect(
