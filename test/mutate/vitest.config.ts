@@ -2,24 +2,26 @@
  * Test files once for each field that is cut (`AICR_CUTS`: JSON of paths and files), each as a project of its own. One line of
  * Defaults.ts is replaced, so that each value that is filled in goes through Cut.ts. What became of the tests goes to `AICR_CUT_REPORT`.
  */
-import { writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { defineConfig } from "vitest/config"
 import type { TestModule } from "vitest/node"
 import { common } from "../../vitest.config.ts"
 
 const root = join(import.meta.dirname, "../..")
-const line = "const given = value[name] ?? meta.default"
+const line = "const given = value[name] ??"
+const defaults = join(root, "src/config/fields/Defaults.ts")
+if (!readFileSync(defaults, "utf8").includes(line))
+  throw new Error(`${defaults} has no line "${line}"; adapt test/mutate`)
 const cutModule = join(import.meta.dirname, "Cut.ts")
 
 const cutField = {
   name: "cut-field",
   enforce: "pre" as const,
   transform: (code: string, id: string) => {
-    if (!id.endsWith("/src/config/Defaults.ts")) return undefined
-    if (!code.includes(line)) throw new Error(`Defaults.ts has no line "${line}"; adapt test/mutate`)
+    if (id !== defaults) return undefined
     const imported = `import { cut as __cut } from ${JSON.stringify(cutModule)}\n`
-    return imported + code.replace(line, "const given = __cut(meta, value[name]) ?? meta.default")
+    return imported + code.replace(line, "const given = __cut(meta, value[name]) ??")
   }
 }
 
