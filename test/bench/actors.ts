@@ -18,6 +18,7 @@ import * as NatsRunner from "../../nats/NatsRunner.ts"
 import { natsSettings } from "../../nats/NatsSettings.ts"
 import { NatsServer } from "../harness/Nats.ts"
 import { Here, There, Traced, hereLayer, plainSubject, shardGroups } from "./actors/Echo.ts"
+import { median } from "./Median.ts"
 
 const rounds = 7
 const warmUp = 2
@@ -51,9 +52,6 @@ const measure = async (concurrency: Concurrency, call: (number: number) => Promi
   const seconds = (performance.now() - at) / 1000
   return { perSecond: total / seconds, p50: median(took) }
 }
-
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
 const contenders = ["plain", "bare", "asks", "traced asks", "tells", "asks within"] as const
 type Contender = (typeof contenders)[number]

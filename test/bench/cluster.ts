@@ -19,6 +19,7 @@ import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { makeDocument, honest, secret, makeToken } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { median } from "./Median.ts"
 
 const modelMillis = 1000
 const slots = 8
@@ -33,9 +34,6 @@ const warmUp = 4
 
 const root = join(import.meta.dirname, "../..")
 const writeLine = (text: string): void => void process.stderr.write(`${text}\n`)
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
-
 /** Drains a node as an operator does; returns when the node has noticed. */
 const setDrained = async (at: ClusterInstallation, name: string, drained: boolean): Promise<void> => {
   const config = join(at.directory, `${name}.yaml`)

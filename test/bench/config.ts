@@ -11,6 +11,7 @@ import { readText } from "../../src/config/LoadConfig.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { measureRevisions } from "./revisions.ts"
 import { measureStatistics } from "./statistics.ts"
+import { median } from "./Median.ts"
 
 const bindings: ReadonlyArray<(n: number) => string> = [
   (n) => `source_repo: {trigger: git, repo: org-${n}/app}`,
@@ -42,9 +43,6 @@ const load = (text: string): Snapshot => {
     throw new Error(`the document of the benchmark is invalid: ${JSON.stringify(issues.slice(0, 3))}`)
   return snapshot
 }
-
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
 const cpuMillis = (work: () => unknown): number => {
   const before = process.cpuUsage()

@@ -16,6 +16,7 @@ import { installCommit } from "./cpu/InstallCommit.ts"
 import { MeasuredService, quote, repository, secret, sizes, token } from "./cpu/MeasuredService.ts"
 import type { Size } from "./cpu/MeasuredService.ts"
 import type { Benchmark } from "./main.ts"
+import { median } from "./Median.ts"
 
 const warmUp = 4
 const rounds: Readonly<Record<Size, number>> = { 1: 12, 12: 8, 60: 5 }
@@ -24,11 +25,6 @@ const coldRounds = 3
 const pauseSeconds = 25
 const restSeconds = 20
 const nodeNames = ["one", "two", "three"]
-
-const median = (values: ReadonlyArray<number>): number => {
-  const sorted = values.toSorted((a, b) => a - b)
-  return ((sorted[(sorted.length - 1) >> 1] ?? Number.NaN) + (sorted[sorted.length >> 1] ?? Number.NaN)) / 2
-}
 
 /** The repository of the changes: 300 files of this program. */
 const readFiles = (): ReadonlyMap<string, string> => {

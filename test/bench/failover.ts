@@ -11,14 +11,13 @@ import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { honest, namesIn } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import type { Benchmark } from "./main.ts"
+import { median } from "./Median.ts"
 
 const rounds = Number(process.env["AICR_BENCH_ROUNDS"] ?? 10)
 /** Enough workspaces that each of two nodes has actors of some. */
 const repositories = 4
 
 const writeLine = (text: string): void => void process.stderr.write(`${text}\n`)
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 const seconds = (since: number): number => Math.round(performance.now() - since) / 1000
 
 /** Changes that the model has been called about, and how often; calls about those in `held` do not get a response. */

@@ -11,6 +11,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Usage } from "./ingest/Measured.ts"
 import type { Load, Order, Stock } from "./ingest/load.ts"
+import { median } from "./Median.ts"
 
 const here = import.meta.dirname
 const connections = 32
@@ -71,9 +72,6 @@ const stop = async ({ process: child }: Child): Promise<void> => {
   child.disconnect()
   await ended
 }
-
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
 interface Measurement {
   readonly cpuMicros: number

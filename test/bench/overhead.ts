@@ -17,6 +17,7 @@ import { review, startFakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { serviceFlags } from "../harness/ServiceFlags.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { median } from "./Median.ts"
 
 const rounds = 25
 const warmUp = 5
@@ -48,9 +49,6 @@ const makeRepository = async (forge: DemoForge, { name, refs }: { readonly name:
   await git(directory, ["update-ref", "--stdin"], Buffer.from(lines))
   await git(directory, ["pack-refs", "--all"])
 }
-
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
 const portOf = (child: ChildProcess): Promise<number> =>
   new Promise((resolve, reject) => {

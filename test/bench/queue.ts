@@ -25,7 +25,8 @@ import { PostgresServer } from "../harness/Postgres.ts"
 import { RedisServer } from "../harness/Redis.ts"
 import type { Fsync } from "../harness/Redis.ts"
 import type { Order } from "./queue/Contender.ts"
-import { here, inTurn, installPeers, median, next, shuffled, start, take } from "./queue/Race.ts"
+import { median } from "./Median.ts"
+import { here, inTurn, installPeers, next, shuffled, start, take } from "./queue/Race.ts"
 
 /** Cycles leave nothing that waits: more of them only take more time, and give more exact figures. */
 const roundsOfAdds = Number(process.env["AICR_BENCH_ROUNDS"] ?? 9)

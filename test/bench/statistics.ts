@@ -16,6 +16,7 @@ import { databases, postgres } from "../store/Databases.ts"
 import type { Database } from "../store/Databases.ts"
 import { publishRun, settle } from "../store/EndedRuns.ts"
 import { change } from "../store/Fixtures.ts"
+import { median } from "./Median.ts"
 
 const days = 730
 const projects = 200
@@ -70,9 +71,6 @@ const fill = Effect.gen(function* () {
 const readMonth = Statistics.use((statistics) =>
   statistics.projects({ since: now - 30 * dayMillis, limit: maxSubjects })
 )
-
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
 const rounds = 21
 

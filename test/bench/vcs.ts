@@ -18,6 +18,7 @@ import { freePort } from "../harness/FreePort.ts"
 import { startSvnserve, SvnRepository, svnPassword, svnUser } from "../harness/Subversion.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import type { Benchmark } from "./main.ts"
+import { median } from "./Median.ts"
 
 const files = 40
 const rounds = 9
@@ -27,7 +28,6 @@ const key = "key-of-the-hooks"
 const execute = promisify(execFile)
 const programPriority = 10
 
-const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 const paths = Array.from({ length: files }, (_, index) => `trunk/src/part${index % 4}/file${index}.c`)
 const contentOf = (round: number, path: string): string =>
   Array.from(

@@ -9,12 +9,10 @@ import { EventProxy } from "../../harness/EventProxy.ts"
 import type { Installation } from "../../harness/Installation.ts"
 import { measureHour } from "./MeasureHour.ts"
 import { waitUntil } from "../../harness/Wait.ts"
+import { median } from "../Median.ts"
 
 const loads = 9
 const events = 100_000
-
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
 const mebibyte = 1024 * 1024
 

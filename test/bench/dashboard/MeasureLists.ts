@@ -13,6 +13,7 @@ import { freshDatabase, postgres, postgresAt } from "../../store/Databases.ts"
 import type { Database } from "../../store/Databases.ts"
 import { fillRecords } from "./FillRecords.ts"
 import type { Sizes } from "./FillRecords.ts"
+import { median } from "../Median.ts"
 
 /** Rows of a page of the dashboard, and one for the next page. */
 const limit = 101
@@ -79,9 +80,6 @@ const eventFilters = (now: number): Readonly<Record<string, Omit<EventFilter, "l
   "pull request": { repo: "team/service-7", number: 7 },
   target: { targetKey: TargetKey.make("host-2:team/service-7:pull_request:7") }
 })
-
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
 type List = readonly [name: string, read: Effect.Effect<unknown, unknown, Layer.Success<Database>>]
 

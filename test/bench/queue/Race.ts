@@ -71,9 +71,6 @@ export const take = async (children: ReadonlyArray<ChildProcess>, order: Order):
   return { rate: (each * children.length) / seconds }
 }
 
-export const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
-
 /**
  * Shuffles the order, so that the delayed work of a contender (a vacuum, a log to copy, pages to write) does not always fall on
  * the same other.

@@ -6,6 +6,7 @@ import { Agent, request } from "node:http"
 import { Effect, Layer } from "effect"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { forged, startIngress } from "../../ingress/Ingress.ts"
+import { median } from "../Median.ts"
 
 /** Bytes of the body, as of a pull request of GitHub. */
 const bodyBytes = 25_000
@@ -36,9 +37,6 @@ const post = (port: number, agent: Agent, body: string, pauseMillis: number): Pr
       sent.end(body)
     }, pauseMillis)
   })
-
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
 /** Returns the microseconds that `head`, which runs from the arrival of the headers on, adds to a delivery. */
 export const measureArrival = async (
