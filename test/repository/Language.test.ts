@@ -22,7 +22,7 @@ const list = (folders: ReadonlyArray<string>, names: RegExp): ReadonlyArray<stri
   folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
       .map((name) => `${folder}/${name}`)
-      // A benchmark installs the packages that it compares with; the change of the demo is no code of this repository.
+      // A benchmark installs the packages that it compares with; the change of the demo is not part of this repository.
       .filter((path) => names.test(path) && !path.includes("node_modules/") && !path.startsWith("demo/change/"))
   )
 

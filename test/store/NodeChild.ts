@@ -32,12 +32,12 @@ const spend = Effect.gen(function* () {
   const ledger = yield* Ledger
   const id = newId()
   const place = { runId: id, repository: "t:team/app", day: "2026-01-31", owner: `child/${process.pid}` }
-  const answer = yield* ledger.reserve(
+  const reservation = yield* ledger.reserve(
     { id: ReservationId.make(id), ...place, usd: Usd.make(0.07), runCapUsd: undefined, dayCapUsd: Usd.make(10) },
     1
   )
-  writeLine({ spent: answer._tag, id })
-  if (answer._tag === "Reserved") yield* ledger.settle(ReservationId.make(id), Usd.make(0.05), 2)
+  writeLine({ spent: reservation._tag, id })
+  if (reservation._tag === "Reserved") yield* ledger.settle(ReservationId.make(id), Usd.make(0.05), 2)
 })
 
 await Effect.runPromise(

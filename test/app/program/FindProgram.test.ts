@@ -31,7 +31,7 @@ describe("a program", () => {
     expect(findProgram(root)).toEqual({ isBundled: true, url: url(root, "dist/program/main.mjs") })
   })
 
-  it("is the bundle where there is no list of sources: a release archive", () => {
+  it("is the bundle in a release archive, which has no list of sources", () => {
     const { root } = install()
     rmSync(join(root, "dist/program/sources.json"))
     expect(findProgram(root).isBundled).toBe(false)
