@@ -25,9 +25,10 @@ const known: ReadonlyArray<RegExp> = [
   /\bhf_[A-Za-z0-9]{30,}\b/g,
   /\bdop_v1_[a-f0-9]{64}\b/g,
   /\bwhsec_[A-Za-z0-9+/=]{20,}/g,
-  /\benc:v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\\n\s]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g
+  /\benc:v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g
 ]
+
+const privateKey = /-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\\n\s]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g
 
 /** `scheme://user:password@host`, and `Authorization: Bearer …`: only the credential is replaced. */
 const inUrl = /(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@'"]{0,100}:)([^\s@/'"]{3,200})(?=@)/gi
@@ -55,6 +56,8 @@ const withoutSecrets = (text: string): string => (mayHoldSecret(text) ? removeSe
 export const removeSecrets = (text: string): string => {
   let scrubbed = text
   for (const pattern of known) scrubbed = scrubbed.replace(pattern, secretMark)
+  // Each line of a key, so that every line of the text keeps its number.
+  scrubbed = scrubbed.replace(privateKey, (key) => key.replace(/\S[^\n]*/g, secretMark))
   scrubbed = withoutWebTokens(scrubbed)
     .replace(inUrl, (whole, before: string, value: string) =>
       standIn.test(value) || spelledOut.test(value) ? whole : `${before}${secretMark}`

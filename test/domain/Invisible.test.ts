@@ -6,7 +6,7 @@ import { numberLines } from "../../src/review/FileDiff.ts"
 import { showInvisible } from "../../src/domain/Invisible.ts"
 import { parseDiff } from "../../src/review/ParseDiff.ts"
 import { scrubFile, scrubProblem } from "../../src/review/Scrub.ts"
-import { scrubLines, scrubText } from "../../src/review/ScrubText.ts"
+import { scrubText } from "../../src/review/ScrubText.ts"
 import { scrubSecrets } from "../../src/review/Secrets.ts"
 
 const tags = (text: string): string =>
@@ -49,7 +49,7 @@ describe("invisible characters", () => {
     fc.assert(
       fc.property(fc.array(character, { maxLength: 400 }), fc.integer({ min: 1, max: 200 }), (parts, times) => {
         const text = parts.join("").repeat(times)
-        for (const scrub of [scrubSecrets, scrubText, scrubLines]) {
+        for (const scrub of [scrubSecrets, scrubText]) {
           const shown = scrub(text)
           expect(hidden.test(shown)).toBe(false)
           expect(shown.split("\n")).toHaveLength(text.split("\n").length)

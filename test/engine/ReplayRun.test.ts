@@ -27,7 +27,7 @@ import type { Run } from "../../src/store/Runs.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import { layerGit } from "../harness/GitLayer.ts"
 import { localLimits } from "../../src/vcs/process/ProcessLimits.ts"
-import { scrubLines } from "../../src/review/ScrubText.ts"
+import { scrubText } from "../../src/review/ScrubText.ts"
 import { startFakeModel, verdictsOn } from "../harness/FakeModel.ts"
 import type { FakeModel, Recorded } from "../harness/FakeModel.ts"
 import type { Reply } from "../harness/FakeModelReply.ts"
@@ -45,10 +45,18 @@ library.commit()
 const repository = makeRepository()
 repository.write("AGENTS.md", "Be strict.\n")
 repository.write("src/a.ts", Array.from({ length: 60 }, (_, at) => `const a${at} = ${at}\n`).join(""))
-repository.write("src/b.ts", "const b = 1\n")
+repository.write("src/b.ts", 'const b = 1\nexport const refund = (token = "hunter2-is-9-old") => b\n')
+// The use of a changed name is in the line of a secret, whose name is in the line before.
+repository.write(
+  "src/use.ts",
+  'import { refund } from "./b"\nexport const password =\n  "hunter2-is-9-used" + refund(1)\n'
+)
 const base = repository.commit()
 repository.write("src/a.ts", Array.from({ length: 60 }, (_, at) => `const a${at} = ${at === 30 ? -1 : at}\n`).join(""))
-repository.write("src/b.ts", 'const b = 2\nconst password = "hunter2-is-9-long"\n')
+repository.write(
+  "src/b.ts",
+  'const b = 2\nconst password = "hunter2-is-9-long"\nexport const refund = (now: Date, token = "hunter2-is-9-new") => b\n'
+)
 const head = repository.commit()
 
 const report = (file: string, quote: string, severity: string, message = "It is wrong.") => ({
@@ -268,7 +276,11 @@ describe("a replay", () => {
 
   it("keeps no secret of the repository", async () => {
     const root = temporaryFolder()
+    const before = model.requests.length
     await recordRun(root)
+    const shown = model.requests.slice(before).map(({ text }) => text)
+    expect(shown.join("\n")).toContain('src/use.ts:3 (call) \\"[secret removed]\\" + refund(1)')
+    expect(shown.filter((text) => text.includes("hunter2"))).toEqual([])
     const texts = readdirSync(root, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"))
@@ -315,7 +327,7 @@ describe("a replay", () => {
 })
 
 it("a record keeps every line of a text, whatever its blocks", () => {
-  const kept = (text: string): string => scrubLines(text)
+  const kept = (text: string): string => scrubText(text)
   for (const end of ["", "\n", "\n\n"]) {
     const long = Array.from({ length: 9000 }, (_, at) => `line ${at} ${"x".repeat(at % 40)}`).join("\n") + end
     expect(kept(long)).toBe(long)

@@ -29,7 +29,7 @@ import { injections } from "../../src/review/Injection.ts"
 import { showLongLines } from "../../src/review/LongLines.ts"
 import { parseDiff } from "../../src/review/ParseDiff.ts"
 import { readQuote } from "../../src/review/Quote.ts"
-import { scrubLines, scrubText } from "../../src/review/ScrubText.ts"
+import { scrubText } from "../../src/review/ScrubText.ts"
 import { removeSecrets } from "../../src/review/Secrets.ts"
 import { diffTexts } from "../../src/review/TextDiff.ts"
 import { activeSkills, readSkill } from "../../src/review/Skills.ts"
@@ -307,7 +307,7 @@ const attacks: ReadonlyArray<Attack> = [
       work: (text: string) => scrubText(text)
     }
   ]),
-  { name: "lines without secrets", input: repeat("a b\n"), work: (text) => scrubLines(text) },
+  { name: "lines without secrets", input: repeat("a b\n"), work: (text) => scrubText(text) },
   ...["ignore all ", "you are an ", "note to the ", "do not report ", "new "].map((part) => ({
     name: `instructions: ${part}`,
     input: repeat(`+${part.repeat(9)}\n`),

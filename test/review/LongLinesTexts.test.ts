@@ -11,7 +11,7 @@ import { injections } from "../../src/review/Injection.ts"
 import { showLongLines } from "../../src/review/LongLines.ts"
 import { DiffFormatError, parseDiff } from "../../src/review/ParseDiff.ts"
 import { renderFile } from "../../src/review/RenderDiff.ts"
-import { scrubLines, scrubText } from "../../src/review/ScrubText.ts"
+import { scrubText } from "../../src/review/ScrubText.ts"
 import { removeSecrets, scrubSecrets } from "../../src/review/Secrets.ts"
 
 const heading = "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n"
@@ -108,11 +108,35 @@ describe("a long text", () => {
     }
   })
 
+  it("is scrubbed by line, with the lines that a secret and its name are on, and keeps the number of every line", () => {
+    const key = `-----BEGIN RSA PRIVATE KEY-----\n${"aB3xY9qL".repeat(8)}\nshort==\n-----END RSA PRIVATE KEY-----`
+    const mark = "[secret removed]"
+    for (const [before, after] of [
+      [`const password =\n  "hunter2-is-mine"`, `const password =\n  "${mark}"`],
+      [`password\n\n  : "hunter2-is-mine"`, `password\n\n  : "${mark}"`],
+      [`Authorization: Bearer\n  abcdefgh`, `Authorization: Bearer\n  ${mark}`],
+      [key, `${mark}\n${mark}\n${mark}\n${mark}`],
+      [`const pem = \`${key}\``, `const pem = \`${mark}\n${mark}\n${mark}\n${mark}\``]
+    ] as const) {
+      const around = (text: string) => `${"const a = 1\n".repeat(2000)}\n${text}\n\n${"b(1)\n".repeat(2000)}`
+      expect(scrubText(around(before))).toBe(around(after))
+      expect(scrubText(before)).toBe(after)
+    }
+  })
+
+  it("is scrubbed only in the wanted lines, and in those that belong to them", () => {
+    const secret = `const password =\n  "hunter2-is-mine"\n`
+    const text = secret.repeat(3)
+    const only = (wanted: number) => scrubText(text, (first, last) => first <= wanted && wanted <= last)
+    expect(only(4)).toBe(`${secret}const password =\n  "[secret removed]"\n${secret}`)
+    expect(only(8)).toBe(text)
+  })
+
   it("loses no character that is not secret", () => {
     fc.assert(
       fc.property(texts, (parts) => {
         const text = parts.map(([part, times]) => (part.includes(token) ? part : part.repeat(times))).join("")
-        expect(scrubLines(text).split("\n").length).toBe(text.split("\n").length)
+        expect(scrubText(text).split("\n").length).toBe(text.split("\n").length)
         const scrubbed = scrubText(text)
         expect(scrubbed).not.toContain(token)
         expect(scrubbed === text).toBe(scrubSecrets(text) === text)

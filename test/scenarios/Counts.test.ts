@@ -137,11 +137,11 @@ const expected = {
   /** `git fetch`, and `git grep` for the uses of changed names. Readers of git are running. */
   programs: { 1: 1, 12: 2, 60: 2 },
   /** Messages in both directions between the service, the thread of the change and the parser; most are for files that are parsed. */
-  messages: { 1: 102, 12: 352, 60: 1296 },
+  messages: { 1: 102, 12: 286, 60: 980 },
   /** The new version of each file for its definitions, both versions for changed names, and the files that use these. */
   parses: { 1: 1, 12: 45, 60: 218 },
-  /** Characters: the diff by line, the files that are recorded or searched, and texts of the model. */
-  scrubbed: { 1: 665, 12: 115_136, 60: 604_105 },
+  /** Characters: the diff and the files that are recorded by line, the lines that use changed names, and texts of the model. */
+  scrubbed: { 1: 665, 12: 76_768, 60: 416_848 },
   /** The signature of the delivery, and the word that fences the prompt. */
   hmacs: { 1: 2, 12: 2, 60: 2 }
 }

@@ -97,9 +97,10 @@ export interface PassContext {
   ) => (prompt: string) => Effect.Effect<string, AnalysisError>
 }
 
-/** `readable` has no secrets. */
+/** `readable` is the checkout without secrets. */
 export const readPassContext = Effect.fn("readPassContext")(function* (
   change: ChangeThread,
+  checkout: Checkout,
   readable: Checkout,
   files: ReadonlyArray<FileFacts>,
   workspace: Workspace,
@@ -108,7 +109,7 @@ export const readPassContext = Effect.fn("readPassContext")(function* (
   const paths = files.map(({ path }) => path)
   const { rules, notices } = yield* readFolderRules(readable, paths)
   const evidenceNotices = yield* readEvidence(change, readable, workspace, outside)
-  yield* findReferences(change, readable, files, workspace)
+  yield* findReferences(change, checkout, files, workspace)
   const counts = yield* change.run("countTokens", [
     folderRulesText(rules, paths),
     yield* change.run("referencesFor", paths),

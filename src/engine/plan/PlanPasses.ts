@@ -170,9 +170,13 @@ const readContext = (
   capacity: number
 ) =>
   Effect.map(
-    Effect.all([readPassContext(change, readable, files, input.workspace, input), change.run("prepareFit", capacity)], {
-      concurrency: 2
-    }),
+    Effect.all(
+      [
+        readPassContext(change, input.checkout, readable, files, input.workspace, input),
+        change.run("prepareFit", capacity)
+      ],
+      { concurrency: 2 }
+    ),
     ([passContext]) => passContext
   )
 

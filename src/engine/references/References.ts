@@ -5,6 +5,7 @@
 import { Clock, Effect } from "effect"
 import type { Workspace } from "../../config/Snapshot.ts"
 import { anyGlob } from "../../domain/Globs.ts"
+import { scrubSecrets } from "../../review/Secrets.ts"
 import type { Checkout } from "../../vcs/Checkout.ts"
 import { addedNames, changedNames } from "./ChangedNames.ts"
 import type { ChangedName, DefinedSides } from "./ChangedNames.ts"
@@ -25,10 +26,13 @@ const maxPlaces = 400
 const totalMillis = 20_000
 const atOnce = 4
 
-/** Finds the references and leaves them in the thread of the change. `readable` has no secrets. A failed read costs only references. */
+/**
+ * Finds the references and leaves them in the thread of the change. Files are parsed as they are; names with a secret in them are omitted,
+ * and the lines that are shown have none. A failed read costs only references.
+ */
 export const findReferences = Effect.fn("findReferences")(function* (
   change: ChangeThread,
-  readable: Checkout,
+  checkout: Checkout,
   files: ReadonlyArray<FileFacts>,
   { review }: Workspace
 ): Effect.fn.Return<void, AnalysisError> {
@@ -40,23 +44,25 @@ export const findReferences = Effect.fn("findReferences")(function* (
       concurrency: atOnce
     })
   const { added = [], others = [] } = Object.groupBy(parsed, ({ status }) => (status === "added" ? status : "others"))
-  const sides = (yield* forEach(others, (file) => namesOf(readable, file))).flatMap((side) => side ?? [])
+  const sides = (yield* forEach(others, (file) => namesOf(checkout, file))).flatMap((side) => side ?? [])
   const removed = removedNames(sides)
-  yield* forEach(added, (file) => dropMoved(readable, file, removed))
+  yield* forEach(added, (file) => dropMoved(checkout, file, removed))
   const names = sides.flatMap(({ changed, path }) =>
     changed.flatMap(({ name, change: how }) =>
-      how === "removed" && !removed.has(name) ? [] : [{ name, change: how, definedIn: path }]
+      (how === "removed" && !removed.has(name)) || scrubSecrets(name) !== name
+        ? []
+        : [{ name, change: how, definedIn: path }]
     )
   )
   if (names.length === 0) return
   const used = names.slice(0, maxNames)
   const { allow_paths } = review.fetch_extra
   const isShown = allow_paths === undefined ? () => true : anyGlob(allow_paths)
-  const found = yield* pathsWith(readable, [...new Set(used.map(({ name }) => name))], files)
+  const found = yield* pathsWith(checkout, [...new Set(used.map(({ name }) => name))], files)
   const paths = found.filter(isShown).slice(0, maxFiles)
   const places: Array<NamedPlace> = []
   for (let at = 0; at < paths.length && places.length < maxPlaces && !(yield* isOver); at += atOnce) {
-    const some = yield* Effect.forEach(paths.slice(at, at + atOnce), (path) => placesIn(change, readable, path, used), {
+    const some = yield* Effect.forEach(paths.slice(at, at + atOnce), (path) => placesIn(change, checkout, path, used), {
       concurrency: atOnce
     })
     for (const one of some) if (places.length < maxPlaces) places.push(...one)
@@ -64,8 +70,8 @@ export const findReferences = Effect.fn("findReferences")(function* (
   yield* change.run("addReferences", places)
 })
 
-const readOrUndefined = (readable: Checkout, path: string, at: "head" | "from") =>
-  Effect.catch(readable.file(path, at, maxFileBytes), () => Effect.undefined)
+const readOrUndefined = (checkout: Checkout, path: string, at: "head" | "from") =>
+  Effect.catch(checkout.file(path, at, maxFileBytes), () => Effect.undefined)
 
 interface FileNames {
   readonly path: string
@@ -74,9 +80,9 @@ interface FileNames {
 }
 
 /** One file at a time, because all definitions of a large change would stall this thread for long. */
-const namesOf = Effect.fnUntraced(function* (readable: Checkout, { path, oldPath, status }: FileFacts) {
-  const before = yield* readOrUndefined(readable, oldPath ?? path, "from")
-  const after = status === "deleted" ? "" : yield* readOrUndefined(readable, path, "head")
+const namesOf = Effect.fnUntraced(function* (checkout: Checkout, { path, oldPath, status }: FileFacts) {
+  const before = yield* readOrUndefined(checkout, oldPath ?? path, "from")
+  const after = status === "deleted" ? "" : yield* readOrUndefined(checkout, path, "head")
   if (before === undefined || after === undefined) return undefined
   const [old, now] = [yield* definitionsIn(oldPath ?? path, before), yield* definitionsIn(path, after)]
   if (old === undefined || now === undefined) return undefined
@@ -94,9 +100,9 @@ const removedNames = (sides: ReadonlyArray<FileNames>): Set<string> => {
 }
 
 /** Drops names that an added file defines. Most added files contain no such name and are not parsed. */
-const dropMoved = Effect.fnUntraced(function* (readable: Checkout, { path }: FileFacts, removed: Set<string>) {
+const dropMoved = Effect.fnUntraced(function* (checkout: Checkout, { path }: FileFacts, removed: Set<string>) {
   if (removed.size === 0) return
-  const text = yield* readOrUndefined(readable, path, "head")
+  const text = yield* readOrUndefined(checkout, path, "head")
   if (text === undefined || ![...removed].some((name) => text.includes(name))) return
   const after = yield* definitionsIn(path, text)
   for (const name of addedNames({ path, before: [], after: after ?? [] })) removed.delete(name)
@@ -104,12 +110,12 @@ const dropMoved = Effect.fnUntraced(function* (readable: Checkout, { path }: Fil
 
 /** Returns files that may use the names: those near the change first, tests last. */
 const pathsWith = Effect.fnUntraced(function* (
-  readable: Checkout,
+  checkout: Checkout,
   names: ReadonlyArray<string>,
   changed: ReadonlyArray<FileFacts>
 ) {
   const search = { texts: names, ignoreCase: false, words: true, under: "" }
-  const found = yield* Effect.result(readable.search.filesWith(search, maxListed))
+  const found = yield* Effect.result(checkout.search.filesWith(search, maxListed))
   if (found._tag === "Failure") {
     yield* Effect.logWarning("references of changed names not searched", { error: found.failure.message })
     return []
@@ -124,11 +130,11 @@ const pathsWith = Effect.fnUntraced(function* (
 
 const placesIn = Effect.fnUntraced(function* (
   change: ChangeThread,
-  readable: Checkout,
+  checkout: Checkout,
   path: string,
   names: ReadonlyArray<Omit<CodeReference, "kind">>
 ): Effect.fn.Return<ReadonlyArray<NamedPlace>, AnalysisError> {
-  const text = yield* readOrUndefined(readable, path, "head")
+  const text = yield* readOrUndefined(checkout, path, "head")
   if (text === undefined) return []
   const uses = (yield* usesIn(path, text, [...new Set(names.map(({ name }) => name))])) ?? []
   const wanted = uses.filter(({ kind }) => kind !== "definition")

@@ -5,7 +5,7 @@ import { linesAround, withContext } from "../../review/HunkContext.ts"
 import { linesOfText } from "../../review/HunkText.ts"
 import { hunkTokens, renderFile } from "../../review/RenderDiff.ts"
 import { scrubFile } from "../../review/Scrub.ts"
-import { scrubLines } from "../../review/ScrubText.ts"
+import { scrubText } from "../../review/ScrubText.ts"
 import { scrubSecrets } from "../../review/Secrets.ts"
 import { estimateTokens } from "../../review/Tokens.ts"
 import { hasDefinitions, toTarget, withNames } from "./DefinitionWork.ts"
@@ -94,7 +94,7 @@ export const makeCompressWork = (state: FitState) => ({
 const portionsOf = (cut: ReadonlyArray<FileDiff>): Portions => {
   const found: Array<{ text: string; tokens: number; readonly paths: Set<string> }> = []
   for (const [at, file] of cut.entries()) {
-    const text = scrubLines(renderFile(beginning(file)).slice(0, portionTokens * 3))
+    const text = scrubText(renderFile(beginning(file)).slice(0, portionTokens * 3))
     const tokens = estimateTokens(text)
     const open = found.at(-1)
     if (open !== undefined && open.tokens + tokens <= portionTokens) {

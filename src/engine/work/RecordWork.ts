@@ -2,7 +2,7 @@
  * Work on the record of a review: its reads, every line without secrets. Text leaves as UTF-8 bytes, which move between
  * threads.
  */
-import { scrubLines } from "../../review/ScrubText.ts"
+import { scrubText } from "../../review/ScrubText.ts"
 import type { MountedEntry } from "../../vcs/ContextRepositories.ts"
 import type { ReviewRecord } from "../record/ReviewRecord.ts"
 
@@ -21,7 +21,7 @@ export const makeRecordWork = () => {
     scrubDiff: (chunks: ReadonlyArray<Uint8Array>): Uint8Array => encode(scrubDiff(chunks)),
     /** Adds a read of a file; undefined where the file does not exist. */
     recordFile: (key: string, text: string | undefined): void => {
-      state.files.push(text === undefined ? { key } : { key, text: scrubLines(text) })
+      state.files.push(text === undefined ? { key } : { key, text: scrubText(text) })
     },
     /** The diff of the next commit. */
     recordCommit: (diff: Uint8Array): void => {
@@ -54,10 +54,10 @@ export const scrubDiff = (chunks: ReadonlyArray<Uint8Array>): string => {
     const end = text.lastIndexOf("\n") + 1
     if (end === 0) begun.push(text)
     else {
-      kept.push(scrubLines(begun.join("") + text.slice(0, end)))
+      kept.push(scrubText(begun.join("") + text.slice(0, end)))
       begun = [text.slice(end)]
     }
   }
-  kept.push(scrubLines(begun.join("") + decoder.decode()))
+  kept.push(scrubText(begun.join("") + decoder.decode()))
   return kept.join("")
 }

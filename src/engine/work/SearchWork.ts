@@ -1,6 +1,7 @@
 /** Searches of models in the files of the repository: their patterns, and the lines that these match. */
 import type { CodeHit, PatternRefused } from "../../agent/CodeSearch.ts"
 import { anyGlob } from "../../domain/Globs.ts"
+import { scrubText } from "../../review/ScrubText.ts"
 import { compileSearch, findLines } from "../references/SearchPattern.ts"
 import type { SearchPattern } from "../references/SearchPattern.ts"
 
@@ -26,12 +27,16 @@ export const makeSearchWork = () => {
       const deadline = performance.now() + fileMillis
       return findLines(planned, text, most, () => performance.now() > deadline)
     },
-    /** Returns the lines with these 1-based numbers as a search shows them. */
+    /** Returns the lines with these 1-based numbers as a search shows them, without secrets. */
     showLines: (text: string, numbers: ReadonlyArray<number>): ReadonlyArray<CodeHit> => {
       const wanted = new Set(numbers)
-      let line = 0
-      const indexIn = () => (wanted.has(++line) ? 0 : -1)
-      return findLines({ indexIn }, text, wanted.size, () => false)
+      const clean = scrubText(text, (from, to) => {
+        for (let line = from; line <= to; line++) if (wanted.has(line)) return true
+        return false
+      })
+      let at = 0
+      const indexIn = () => (wanted.has(++at) ? 0 : -1)
+      return findLines({ indexIn }, clean, wanted.size, () => false)
     },
     /** Returns the paths that the glob matches. */
     matchPaths: (glob: string, paths: ReadonlyArray<string>): ReadonlyArray<string> => paths.filter(anyGlob([glob]))
