@@ -5,6 +5,7 @@ import type { AdminActions } from "./AdminActions.ts"
 import * as AdminSessions from "./AdminSessions.ts"
 import * as AgentPasses from "./AgentPasses.ts"
 import type { Batches } from "./Batches.ts"
+import * as CatchUps from "./CatchUps.ts"
 import * as ChatHealths from "./ChatHealths.ts"
 import * as ChatOwners from "./ChatOwners.ts"
 import type { ChatRequests } from "./ChatRequests.ts"
@@ -52,6 +53,7 @@ export type Records =
   | Outbox
   | Outcomes
   | Batches
+  | CatchUps.CatchUps
   | ChatHealths.ChatHealths
   | ChatOwners.ChatOwners
   | ChatRequests
@@ -80,6 +82,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlOutbox.layer,
     SqlOutcomes.layer,
     SqlBatches.layer,
+    CatchUps.layer,
     ChatHealths.layer,
     ChatOwners.layer,
     SqlChatRequests.layer,

@@ -3,12 +3,12 @@ import { assert, describe, it } from "vitest"
 import * as fc from "fast-check"
 import { dueFire, nextFire, previousFire, rangeStart } from "../../src/admission/CronTimes.ts"
 import type { Trigger } from "../../src/config/schema/Triggers.ts"
+import { triggerDefaults } from "../harness/TriggerDefaults.ts"
 
 const trigger = (cron: string, timezone?: string): Trigger => ({
   name: "nightly",
   kind: "scheduled",
-  enabled: true,
-  trust_server_cert: false,
+  ...triggerDefaults,
   cron,
   timezone
 })

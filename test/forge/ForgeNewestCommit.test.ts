@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { forgeTable } from "../../src/forge/hosts/ForgeTable.ts"
+import { triggerDefaults } from "../harness/TriggerDefaults.ts"
 
 const asked: Array<URL> = []
 let commits: ReadonlyArray<{ readonly sha: string; readonly id: string; readonly created: string }> = []
@@ -34,7 +35,7 @@ const client = (kind: ForgeKind) => {
     token: Redacted.make("token"),
     baseUrl: url,
     apiUrl: `${url}/api`,
-    settings: { name: "host", kind, enabled: true, trust_server_cert: false }
+    settings: { name: "host", kind, ...triggerDefaults }
   }
   return forgeTable[kind].client(profile)
 }

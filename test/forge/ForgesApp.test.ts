@@ -15,6 +15,7 @@ import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import { githubClient } from "../../src/forge/github/Client.ts"
 import { failure, run } from "./Clients.ts"
+import { triggerDefaults } from "../harness/TriggerDefaults.ts"
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
 const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString()
@@ -89,8 +90,7 @@ describe("github app", () => {
     settings: {
       name: "hub",
       kind: "github",
-      enabled: true,
-      trust_server_cert: false,
+      ...triggerDefaults,
       ...(app === undefined ? {} : { app })
     }
   })

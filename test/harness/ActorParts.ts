@@ -16,6 +16,7 @@ import { AnalysisSpool } from "../../src/store/AnalysisSpool.ts"
 import * as Store from "../../src/store/StoreLayer.ts"
 import { testThreads } from "./Threads.ts"
 import { testSnapshot, testWorkspace } from "./TestSnapshot.ts"
+import { triggerDefaults } from "./TriggerDefaults.ts"
 
 /** Stores of the actors and messages between them, in memory. */
 export const actorStores = (limits: QueueLimits = { perWorkspace: 100, total: 100 }) =>
@@ -94,7 +95,7 @@ export const testSnapshotWith = (
   own: Parameters<typeof testWorkspace>[0] = {}
 ): ConfigStore["Service"] => {
   const base = testSnapshot({})
-  const settings = { name: trigger, kind: "gitea", enabled: true, trust_server_cert: false } as const
+  const settings = { name: trigger, kind: "gitea", ...triggerDefaults } as const
   const profile: TriggerProfile = {
     name: trigger,
     kind: "gitea",

@@ -22,6 +22,7 @@ import { withThreads } from "./FakeThreads.ts"
 import { githubDialect } from "./FakeGithub.ts"
 import { gitlabDialect } from "./FakeGitlab.ts"
 import { openApi } from "./OpenApi.ts"
+import { triggerDefaults } from "./TriggerDefaults.ts"
 
 /** Returns Gitea's dialect with the version of a Forgejo. */
 function asForgejo(dialect: DemoDialect): DemoDialect {
@@ -160,7 +161,7 @@ export const startFakeForge = async (
       webhookSecret: Redacted.make(secret),
       token: Redacted.make(token),
       ...hostUrls(kind, forge.url),
-      settings: { name, kind, enabled: true, base_url: forge.url, trust_server_cert: false }
+      settings: { name, kind, ...triggerDefaults, base_url: forge.url }
     }),
     stop: async () => {
       await forge.stop()

@@ -26,6 +26,7 @@ import { analysis, change, finding, input, workspace } from "./Fixtures.ts"
 import { owned, uncounted } from "../harness/Owners.ts"
 import { inSnapshot } from "./InSnapshot.ts"
 import { inEnglish } from "../../src/text/en.ts"
+import { triggerDefaults } from "../harness/TriggerDefaults.ts"
 
 const outputsWith = (
   profiles: ReadonlyArray<TriggerProfile>,
@@ -398,8 +399,7 @@ describe("links of a change that a schedule or a call started", () => {
       settings: {
         name,
         kind: "gitea" as const,
-        enabled: true,
-        trust_server_cert: false,
+        ...triggerDefaults,
         ...(commit === undefined ? {} : { commit_url_template: commit })
       }
     })

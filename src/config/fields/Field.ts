@@ -123,11 +123,14 @@ export const defaulted = <S extends Schema.Top>(
   })
 
 /** Defines a group of fields that is always present in the resolved document. */
-export const group = <const F extends Schema.Struct.Fields>(fields: F, text: FieldKey): Defaulted<Schema.Struct<F>> => {
+export const group = <const F extends Schema.Struct.Fields>(
+  fields: F,
+  text: FieldKey,
+  rules: FieldRules = {}
+): Defaulted<Schema.Struct<F>> => {
   const schema = Schema.Struct(fields)
-  return Schema.make<Defaulted<Schema.Struct<F>>>(annotated(Schema.optionalKey(schema), { text, default: {} }).ast, {
-    schema
-  })
+  const meta = { ...rules, text, default: {} }
+  return Schema.make<Defaulted<Schema.Struct<F>>>(annotated(Schema.optionalKey(schema), meta).ast, { schema })
 }
 
 /** Defines a workspace's layer over values of another location: not resolved by itself. */

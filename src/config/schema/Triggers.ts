@@ -1,7 +1,7 @@
 /** Schema of `triggers[]`: sources of changes, one profile per host or account. */
 import { Schema } from "effect"
 import type { FileOnly, Resolved } from "../fields/Field.ts"
-import { defaulted, kinds, nodeFile, optional, required } from "../fields/Field.ts"
+import { defaulted, group, kinds, nodeFile, optional, required } from "../fields/Field.ts"
 import {
   choice,
   EnvName,
@@ -24,6 +24,8 @@ const perforce = { when: kinds("perforce") }
 const subversion = { when: kinds("subversion") }
 /** Kinds whose servers are reached over HTTP. */
 const http = { when: kinds("gitea", "forgejo", "github", "gitlab", "subversion") }
+/** Kinds whose changes are reported by deliveries or hooks. */
+const reported = { when: kinds("gitea", "forgejo", "github", "gitlab", "perforce", "subversion") }
 const scheduled = { when: kinds("scheduled") }
 
 /** Repositories of this machine, and ssh with its keys. */
@@ -123,6 +125,15 @@ export const Trigger = Schema.Struct({
     exclusive: ["username_env"]
   }),
   trust_server_cert: defaulted(Flag, false, "triggers[].trust_server_cert", { ...subversion, destination: true }),
+  catch_up: group(
+    {
+      every_seconds: defaulted(int(0, 86_400), 3600, "triggers[].catch_up.every_seconds"),
+      max_age_hours: defaulted(int(1, 8760), 72, "triggers[].catch_up.max_age_hours"),
+      max_changes: defaulted(int(1, 10_000), 200, "triggers[].catch_up.max_changes")
+    },
+    "triggers[].catch_up",
+    reported
+  ),
   cron: optional(CronExpression, "triggers[].cron", {
     ...scheduled,
     requiredWhen: kinds("scheduled")

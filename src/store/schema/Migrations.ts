@@ -13,6 +13,7 @@ import { StoreError } from "../../database/StoreError.ts"
 import { unavailable } from "../../database/sql/StoreFailure.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { administration } from "./Administration.ts"
+import { catchUps } from "./CatchUps.ts"
 import { chat } from "./Chat.ts"
 import { deliveries } from "./Deliveries.ts"
 import type { Dialect, Statements } from "./Dialect.ts"
@@ -23,7 +24,7 @@ import { statistics } from "./Statistics.ts"
 /** Statements of steps by name, in order. */
 export type SchemaSteps = Readonly<Record<string, Statements>>
 
-const parts = [deliveries, runs, findings, publishing, batches, notices, statistics, administration, chat]
+const parts = [deliveries, catchUps, runs, findings, publishing, batches, notices, statistics, administration, chat]
 
 /** Steps of this release. */
 export const all: SchemaSteps = { "0001_schema": (dialect) => parts.flatMap((part) => part(dialect)) }

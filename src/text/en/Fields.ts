@@ -610,6 +610,13 @@ export const fieldTexts = {
     "Web URL of the host. github and gitlab default to the public ones; gitea and forgejo need it with a credential. The API's URL and clone URLs are derived from it, and credentials go nowhere else.",
   "triggers[].change_url_template": "Link to a changelist. Variables are URL-encoded.",
   "triggers[].commit_url_template": "Link to a commit. Variables are URL-encoded.",
+  "triggers[].catch_up":
+    "Search for changes whose deliveries never arrived: at the start, after refused deliveries, and regularly.",
+  "triggers[].catch_up.every_seconds":
+    "Seconds between two regular searches. 0: none; searches at the start and after refused deliveries remain.",
+  "triggers[].catch_up.max_age_hours": "Older changes are counted and not reviewed.",
+  "triggers[].catch_up.max_changes":
+    "Maximum number of changes of a repository, or of a depot, that one search reviews. Further ones are counted.",
   "triggers[].cron": "When to run: five fields (minute, hour, day, month, weekday).",
   "triggers[].depot_path":
     "Depot path to watch, usually ending in `/...`. Without streams it is also the branch whose changes are reviewed together.",

@@ -13,6 +13,7 @@ import type { TriggerProfile } from "../../../src/config/Snapshot.ts"
 import { giteaClient } from "../../../src/forge/gitea/Client.ts"
 import { snapshotFrom } from "../../outputs/FromDocument.ts"
 import { failure, run } from "../Clients.ts"
+import { triggerDefaults } from "../../harness/TriggerDefaults.ts"
 
 const portOf = async (server: Server): Promise<number> => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -72,7 +73,7 @@ describe.skipIf(!canCertify)("the way to the host", () => {
   })
 
   const self = (apiUrl: string, settings: Partial<TriggerProfile["settings"]> = {}) => {
-    const base = { name: "host", kind: "gitea", enabled: true, trust_server_cert: false } as const
+    const base = { name: "host", kind: "gitea", ...triggerDefaults } as const
     return giteaClient({ rangesFrom: undefined, hasActions: true })({
       ...base,
       webhookSecret: undefined,

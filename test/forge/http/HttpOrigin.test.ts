@@ -8,6 +8,7 @@ import { hostUrls } from "../../../src/domain/HostUrls.ts"
 import { ForgeKind } from "../../../src/domain/Kinds.ts"
 import { forgeTable } from "../../../src/forge/hosts/ForgeTable.ts"
 import { failure, run } from "../Clients.ts"
+import { triggerDefaults } from "../../harness/TriggerDefaults.ts"
 
 const open: Array<Server> = []
 afterEach(() => open.splice(0).forEach((server) => server.close()))
@@ -26,7 +27,7 @@ const listen = async (answer: (request: IncomingMessage, response: ServerRespons
 }
 
 const clientAt = (kind: ForgeKind, url: string) => {
-  const settings = { name: "host", kind, enabled: true, trust_server_cert: false } as const
+  const settings = { name: "host", kind, ...triggerDefaults } as const
   const profile: TriggerProfile = {
     ...settings,
     webhookSecret: undefined,

@@ -8,6 +8,7 @@ import { channelProblems } from "../../../src/outputs/channels/ChannelProblems.t
 import { testSnapshot } from "../../harness/TestSnapshot.ts"
 import { channel, workspace } from "../Fixtures.ts"
 import { inEnglish } from "../../../src/text/en.ts"
+import { triggerDefaults } from "../../harness/TriggerDefaults.ts"
 
 const profile = (name: string, kind: TriggerKind, host: string): TriggerProfile => ({
   name,
@@ -17,7 +18,7 @@ const profile = (name: string, kind: TriggerKind, host: string): TriggerProfile 
   token: Redacted.make("t"),
   baseUrl: `https://${host}`,
   apiUrl: `https://${host}/api`,
-  settings: { name, kind, enabled: true, trust_server_cert: false }
+  settings: { name, kind, ...triggerDefaults }
 })
 
 const withPort = (one: TriggerProfile, port: string): TriggerProfile => ({

@@ -1,0 +1,6 @@
+/** What the settings of a trigger have by default. */
+export const triggerDefaults = {
+  enabled: true,
+  trust_server_cert: false,
+  catch_up: { every_seconds: 3600, max_age_hours: 72, max_changes: 200 }
+} as const
