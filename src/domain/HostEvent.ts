@@ -84,6 +84,11 @@ export type HostEvent =
       readonly baseRef: string | undefined
       readonly title: string | undefined
       readonly url: string | undefined
+      /**
+       * Id of the comment, the same in a delivery and in a list; unique in the repository, with a prefix where a host numbers kinds of
+       * comments apart.
+       */
+      readonly commentId: string | undefined
     } & EventFacts)
   | ({
       readonly _tag: "IssueChanged"

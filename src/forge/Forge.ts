@@ -11,12 +11,14 @@ import type { HeadRepo, Person, Repo } from "../domain/Change.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
 import type { HostWebhook } from "./hosts/HostWebhook.ts"
 import type { ForgeError } from "./ForgeError.ts"
+import type { HostChanges } from "./hosts/HostChanges.ts"
 import type { HostCi } from "./hosts/HostCi.ts"
 import type { Account } from "./hosts/OwnAccount.ts"
 import type { HostWrite, OwnText } from "./HostWrite.ts"
 import type { Writing } from "./WriteOwner.ts"
 import type { CommitAuthor, CommitComments, HostIssues, HostThreads } from "./hosts/HostIssues.ts"
 import type { Reason } from "../domain/Reason.ts"
+export type { BranchTip, ChangedPull, ChangedPulls, FoundComment, HostChanges, HostOwner } from "./hosts/HostChanges.ts"
 export type { CiArtifact, CiRun, HostCi, Listed } from "./hosts/HostCi.ts"
 export type {
   CommitAuthor,
@@ -234,6 +236,7 @@ export interface ForgeClient {
       readonly url: string | undefined
     }
   ) => Effect.Effect<HostWrite, ForgeError, Writing>
+  readonly changes: HostChanges
   readonly issues: HostIssues
   readonly threads: HostThreads
   /** Undefined where the API of the host has no artifacts of CI runs (Forgejo). */

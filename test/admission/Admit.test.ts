@@ -65,7 +65,8 @@ const command = (name: "review" | "help" | "cancel" = "review", sender: string |
   number: 7,
   baseRef: undefined,
   title: undefined,
-  url: undefined
+  url: undefined,
+  commentId: undefined
 })
 
 const issue = (): HostEvent => ({

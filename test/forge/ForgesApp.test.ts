@@ -199,6 +199,7 @@ describe("github app", () => {
             baseRef: undefined,
             title: undefined,
             url: undefined,
+            commentId: undefined,
             subject: noSubject
           } as const
           const decide = (username: string) =>

@@ -183,6 +183,10 @@ describe("payloads", () => {
       )
       const event = eventIn(webhooks[expected.host].parse(headers, Buffer.from(asked)))
       assert.deepInclude(event, { _tag: "Commanded", command: "review", number: number ?? 0 }, expected.file)
+      const { comment, object_attributes: note } = JSON.parse(asked)
+      const onLine = expected.file.startsWith("github/pull_request_review_comment")
+      const commentId = `${onLine ? "line-" : ""}${(comment ?? note).id}`
+      assert.deepInclude(event, { commentId }, expected.file)
     }
   })
 })

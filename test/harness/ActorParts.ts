@@ -70,6 +70,14 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
     commentText: () => unexpected,
     findComment: () => unexpected,
     setStatus: () => unexpected,
+    changes: {
+      pulls: () => unexpected,
+      comments: () => unexpected,
+      tips: () => unexpected,
+      pushed: () => unexpected,
+      ownStatus: () => unexpected,
+      committedAt: () => unexpected
+    },
     issues: {
       list: () => unexpected,
       read: () => unexpected,

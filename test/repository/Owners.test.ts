@@ -42,12 +42,12 @@ type Unowned = {
   [
     K in Exclude<
       keyof ForgeClient,
-      Reads | "ci" | "commitComments" | "issues" | "threads" | "verdicts" | "webhooks" | "writers"
+      Reads | "changes" | "ci" | "commitComments" | "issues" | "threads" | "verdicts" | "webhooks" | "writers"
     >
   ]: Same<Requires<ForgeClient[K]>, Writing> extends true ? never : K
 }[Exclude<
   keyof ForgeClient,
-  Reads | "ci" | "commitComments" | "issues" | "threads" | "verdicts" | "webhooks" | "writers"
+  Reads | "changes" | "ci" | "commitComments" | "issues" | "threads" | "verdicts" | "webhooks" | "writers"
 >]
 
 describe("owners", () => {
@@ -57,6 +57,7 @@ describe("owners", () => {
     same<Requires<Context.Service.Shape<typeof AuthorGuess>["guess"]>, ModelRun>(true)
     same<Requires<Context.Service.Shape<typeof Outputs>["send"]>, Writing>(true)
     same<Unowned, never>(true)
+    same<Requires<ForgeClient["changes"][keyof ForgeClient["changes"]]>, never>(true)
     same<Requires<ForgeClient["issues"]["create"]>, Writing>(true)
     same<Requires<ForgeClient["issues"]["edit"]>, Writing>(true)
     same<Requires<ForgeClient["issues"]["remove"]>, Writing>(true)

@@ -9,6 +9,7 @@ import { ownAccount } from "../hosts/OwnAccount.ts"
 import type { Account } from "../hosts/OwnAccount.ts"
 import { apiUrl, basicHeader, dispatcher, tokenCredential, writeGap } from "../http/Profile.ts"
 import { User, toPerson } from "./Responses.ts"
+import { giteaChanges } from "./Changes.ts"
 import { giteaComments, giteaStatus } from "./Comments.ts"
 import { giteaContents } from "./Contents.ts"
 import { giteaIssues } from "./Issues.ts"
@@ -49,6 +50,7 @@ export const giteaClient =
       ...giteaReviews(rest, self, dialect, reviews),
       ...comments,
       setStatus: giteaStatus(rest),
+      changes: giteaChanges(rest, self),
       ...giteaIssues(rest, own),
       ...giteaContents(rest),
       threads: giteaThreads(reviews, self, comments.updateComment),

@@ -1,17 +1,18 @@
 /** Comments and commit statuses of Gitea and Forgejo. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { ForgeClient } from "../Forge.ts"
 import type { OwnText } from "../HostWrite.ts"
 import type { Rest } from "../http/Http.ts"
 import { isBy } from "../hosts/OwnAccount.ts"
 import { ownerAndName } from "../http/Profile.ts"
 import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
-import { findNewestComment } from "./NewestComment.ts"
+import { searchComments } from "./NewestComment.ts"
 import { Comment, Status, toAuthor } from "./Responses.ts"
 import type { Review } from "./Responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
-const statusContext = "aicr/review"
+export const statusContext = "aicr/review"
+export const stateNames = { pending: "pending", success: "success", failure: "failure", neutral: "warning" } as const
 
 export const toOwnText = (item: typeof Comment.Type | typeof Review.Type): OwnText => ({
   hostId: String(item.id),
@@ -61,10 +62,12 @@ export const giteaComments = (
 
   const findComment: ForgeClient["findComment"] = Effect.fnUntraced(function* (repo, number, marker) {
     const account = yield* self
-    const comment = yield* findNewestComment(
+    const comment = yield* searchComments(
       rest,
       { ...ownerAndName(repo), index: number },
-      ({ user, body }) => isBy(toAuthor(user), account) && (body ?? "").includes(marker)
+      Schema.Array(Comment),
+      (comments) =>
+        comments.findLast(({ user, body }) => isBy(toAuthor(user), account) && (body ?? "").includes(marker))
     )
     return comment === undefined ? undefined : toOwnText(comment)
   })
@@ -83,7 +86,7 @@ export const giteaStatus =
           params: { ...ownerAndName(repo), sha: head },
           body: {
             context: statusContext,
-            state: status.state === "neutral" ? "warning" : status.state,
+            state: stateNames[status.state],
             description: status.description,
             ...(status.url === undefined ? {} : { target_url: status.url })
           },

@@ -83,6 +83,8 @@ export const Comment = Schema.Struct({
   user: Schema.optional(Schema.NullOr(User))
 })
 
+export const WrittenComment = Schema.Struct({ ...Comment.fields, created_at: Schema.String })
+
 /** Pull request of which only the age is read. */
 export const OpenedAt = Schema.Struct({ created_at: Schema.String })
 
@@ -92,6 +94,8 @@ export const Branch = Schema.Struct({
   protected: Schema.Boolean,
   commit: Schema.NullOr(Schema.Struct({ id: Schema.String }))
 })
+/** Branch of which only the tip is read. */
+export const Tip = Schema.Struct({ name: Schema.String, commit: Branch.fields.commit })
 
 export const Issue = Schema.Struct({
   number: Schema.Int,
@@ -113,6 +117,24 @@ export const WrittenCommit = Schema.Struct({
   commit: Schema.optional(
     Schema.NullOr(Schema.Struct({ author: Schema.optional(Schema.NullOr(Schema.Struct({ email: Text, name: Text }))) }))
   )
+})
+/** Commit of a push. */
+export const PushedCommit = Schema.Struct({
+  author: Schema.optional(Schema.NullOr(User)),
+  commit: Schema.optional(
+    Schema.NullOr(
+      Schema.Struct({
+        message: Text,
+        author: Schema.optional(Schema.NullOr(Schema.Struct({ email: Text, name: Text })))
+      })
+    )
+  )
+})
+export const ListedStatus = Schema.Struct({
+  context: Schema.String,
+  status: Schema.String,
+  created_at: Schema.String,
+  creator: Schema.optional(Schema.NullOr(User))
 })
 export const Status = Schema.Struct({ id: Schema.Int, url: Text })
 export const Permission = Schema.Struct({ permission: Schema.String })

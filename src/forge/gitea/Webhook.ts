@@ -14,6 +14,7 @@ import {
   flag,
   integer,
   limits,
+  numberedId,
   optional,
   requireValue,
   requireNumber,
@@ -146,7 +147,8 @@ const reader =
           ...facts(),
           command,
           ...readIssue(issue),
-          baseRef: readBaseRef(child(payload, "pull_request"))
+          baseRef: readBaseRef(child(payload, "pull_request")),
+          commentId: numberedId(comment, "id")
         }
       }
       case "issues": {

@@ -19,12 +19,17 @@ import type { Reason } from "../../domain/Reason.ts"
 export interface Access {
   readonly rest: (repo: Repo) => Rest
   readonly graphql: (repo: Repo) => Rest
+  /** The search has a limit of requests of its own, so that its refusals do not close the rest of the account. */
+  readonly search: (repo: Repo) => Rest
   readonly account: OwnAccount
   readonly self: ForgeClient["self"]
   readonly gitAuthorization: ForgeClient["gitAuthorization"]
   /** Permissions that the credential itself lacks; those that its account lacks are read with the repository. */
   readonly missing: (repo: Repo, isPrivate: boolean) => Effect.Effect<ReadonlyArray<Reason>, ForgeError>
 }
+
+const ofSearch = (credential: RestOptions["credential"]): RestOptions["credential"] =>
+  Effect.map(credential, ({ account, ...rest }) => ({ ...rest, account: `${account} search` }))
 
 export const access = (profile: TriggerProfile): Access => {
   const options: Omit<RestOptions, "credential"> = {
@@ -39,6 +44,7 @@ export const access = (profile: TriggerProfile): Access => {
     status: graphqlStatus,
     api: "/graphql"
   }
+  const searchOptions: Omit<RestOptions, "credential"> = { ...options, api: "/search" }
   const { app } = profile.settings
   if (app !== undefined) {
     const auth = appAuth(profile.name, app, options)
@@ -51,6 +57,8 @@ export const access = (profile: TriggerProfile): Access => {
     return {
       rest: (repo) => makeRest({ ...options, credential: credential(repo), renew: auth.forget(repo) }),
       graphql: (repo) => makeRest({ ...graphqlOptions, credential: credential(repo), renew: auth.forget(repo) }),
+      search: (repo) =>
+        makeRest({ ...searchOptions, credential: ofSearch(credential(repo)), renew: auth.forget(repo) }),
       account: auth.account,
       self: auth.account.self,
       gitAuthorization: (repo) => Effect.map(auth.token(repo), (token) => basicHeader("x-access-token", token)),
@@ -60,6 +68,7 @@ export const access = (profile: TriggerProfile): Access => {
   const credential = tokenCredential(profile, (token) => ["authorization", `Bearer ${token}`])
   const rest = makeRest({ ...options, credential })
   const graphql = makeRest({ ...graphqlOptions, credential })
+  const search = makeRest({ ...searchOptions, credential: ofSearch(credential) })
   const { token } = profile
   const account = ownAccount(
     Effect.map(rest.get({ path: "/user" }, User), (user) => ({ username: user.login, ...toPerson(user), id: user.id }))
@@ -67,6 +76,7 @@ export const access = (profile: TriggerProfile): Access => {
   return {
     rest: () => rest,
     graphql: () => graphql,
+    search: () => search,
     account,
     self: account.self,
     gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("x-access-token", token)),

@@ -6,6 +6,7 @@ import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { ForgeClient } from "../Forge.ts"
 import { actionsCi } from "../hosts/ActionsCi.ts"
 import { access } from "./Access.ts"
+import { githubChanges } from "./Changes.ts"
 import { githubComments, githubStatus } from "./Comments.ts"
 import { githubCommitComments } from "./CommitComments.ts"
 import { githubContents } from "./Contents.ts"
@@ -30,6 +31,7 @@ export const githubClient = (profile: TriggerProfile): ForgeClient => {
     ...githubReviews(host),
     ...githubComments(host),
     setStatus: githubStatus(rest),
+    changes: githubChanges(host),
     ...githubIssues(rest, host.account),
     ...githubContents(rest),
     ci: actionsCi(rest, pages),

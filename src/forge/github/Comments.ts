@@ -10,7 +10,9 @@ import { Note, Status } from "./Responses.ts"
 import { ownNotes, toOwnText } from "./OwnNotes.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
-const statusContext = "aicr/review"
+export const statusContext = "aicr/review"
+// Of the four states only `error` implies no verdict; `pending` promises one (docs/publishing.md).
+export const stateNames = { pending: "pending", success: "success", failure: "failure", neutral: "error" } as const
 const maxStatusLength = 140
 
 export const githubComments = (
@@ -77,8 +79,7 @@ export const githubStatus =
           params: { ...ownerAndName(repo), sha: head },
           body: {
             context: statusContext,
-            // Of the four states only `error` implies no verdict; `pending` promises one (docs/publishing.md).
-            state: status.state === "neutral" ? "error" : status.state,
+            state: stateNames[status.state],
             description: status.description.slice(0, maxStatusLength),
             ...(status.url === undefined ? {} : { target_url: status.url })
           },

@@ -9,12 +9,18 @@
  * | One line outside of the diff refuses the whole review with 422 | outputs/ReviewSend.ts |
  * | REST neither resolves a thread nor names who did; GraphQL resolves where the credential permits it | github/ResolveThread.ts |
  * | A classic token reports its scopes in a header, an installation its permissions, a fine-grained token neither | github/Missing.ts |
+ * | A search has at most 1,000 results from 4,000 repositories and 30 requests a minute apart from other requests, and may say that it is incomplete | github/ChangedPulls.ts |
+ * | A search for an owner that is unknown or hidden is refused with 422 | github/ChangedPulls.ts |
+ * | The first page of a comparison has the files, too | github/Changes.ts |
  * | The installation of an app has no role in a repository | github/Permissions.ts |
  * | A renamed or transferred repository is redirected to | Http.ts, WriteAccess.ts |
  */
 
 /** Number of items of a page. */
 export const pages = { name: "per_page", value: 100 } as const
+
+/** Most results of a search. */
+export const maxSearchResults = 1000
 
 /** Words of GitHub in refusals. */
 export const githubWords = {
@@ -36,6 +42,8 @@ export const refusals = {
   commitUnknown: ["not_found", "invalid"],
   /** The account has no role in the repository. */
   noCollaborator: ["not_found"],
+  /** The owner is unknown, or hidden from the account. */
+  ownerUnknown: ["invalid"],
   /** The app is not installed on the repository. */
   notInstalled: ["not_found"]
 } as const

@@ -63,6 +63,8 @@ export const Note = Schema.Struct({
   user: Schema.optional(Schema.NullOr(User))
 })
 
+export const WrittenNote = Schema.Struct({ ...Note.fields, created_at: Schema.String })
+
 export const Review = Schema.Struct({ ...Note.fields, state: Schema.String })
 
 /** Inline comment; one with `in_reply_to_id` is a reply. */
@@ -116,6 +118,8 @@ export const Reaction = Schema.Struct({
 
 export const Commit = Schema.Struct({ sha: Schema.String })
 export const Branch = Schema.Struct({ protected: Schema.Boolean, commit: Commit })
+/** Branch of which only the tip is read. */
+export const Tip = Schema.Struct({ name: Schema.String, commit: Commit })
 
 export const Issue = Schema.Struct({
   number: Schema.Int,
@@ -135,6 +139,19 @@ export const Issue = Schema.Struct({
 export const WrittenCommit = Schema.Struct({
   author: Schema.optional(Schema.NullOr(Schema.Struct({ login: Text }))),
   commit: Schema.Struct({ author: Schema.optional(Schema.NullOr(Schema.Struct({ email: Text, name: Text }))) })
+})
+/** What a commit has that another one has not. */
+export const Comparison = Schema.Struct({ total_commits: Schema.Int, commits: Schema.Array(Schema.Unknown) })
+export const PushedCommit = Schema.Struct({
+  author: WrittenCommit.fields.author,
+  commit: Schema.Struct({ ...WrittenCommit.fields.commit.fields, message: Text })
+})
+export const CommittedCommit = Schema.Struct({ committer: Schema.Struct({ date: Schema.String }) })
+export const ListedStatus = Schema.Struct({
+  context: Schema.String,
+  state: Schema.String,
+  created_at: Schema.String,
+  creator: Schema.optional(Schema.NullOr(User))
 })
 export const Status = Schema.Struct({ id: Schema.Int, url: Text })
 export const Collaborator = Schema.Struct({ login: Schema.String, permissions: Permissions })

@@ -9,6 +9,7 @@ import {
   child,
   flag,
   limits,
+  numberedId,
   optional,
   requireValue,
   requireNumber,
@@ -27,6 +28,7 @@ import {
   readTextBefore
 } from "../webhook/GithubPayload.ts"
 import { hexHmac } from "../webhook/Signature.ts"
+import { toCommentId } from "./CommentId.ts"
 import { readGithubSubject } from "../webhook/DeliverySubject.ts"
 
 const signatures = [signatureHeaders.github, "x-hub-signature-256"]
@@ -97,7 +99,8 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
         ...facts(),
         command,
         ...readIssue(target),
-        baseRef: readBaseRef(target)
+        baseRef: readBaseRef(target),
+        commentId: toCommentId(event === "issue_comment" ? "issue" : "line", numberedId(comment, "id"))
       }
     }
     case "issues": {

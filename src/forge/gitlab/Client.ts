@@ -8,6 +8,7 @@ import { apiUrl, basicHeader, dispatcher, tokenCredential, writeGap } from "../h
 import { findAccount } from "./Accounts.ts"
 import { gitlabCi } from "./Ci.ts"
 import { User, toPerson } from "./Responses.ts"
+import { gitlabChanges } from "./Changes.ts"
 import { gitlabComments, gitlabStatus } from "./Comments.ts"
 import { gitlabCommitComments } from "./CommitComments.ts"
 import { gitlabContents } from "./Contents.ts"
@@ -46,6 +47,7 @@ export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
     verdicts: undefined,
     ...comments,
     setStatus: gitlabStatus(rest),
+    changes: gitlabChanges(rest, self),
     ...gitlabIssues(rest),
     ...gitlabContents(rest),
     ci: gitlabCi(rest),

@@ -10,8 +10,8 @@ import { Discussion, Note, Status } from "./Responses.ts"
 import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./Paths.ts"
 import { maxStatusLength, pages } from "./Facts.ts"
 
-const statusName = "aicr/review"
-const stateNames = { pending: "pending", success: "success", failure: "failed", neutral: "skipped" } as const
+export const statusName = "aicr/review"
+export const stateNames = { pending: "pending", success: "success", failure: "failed", neutral: "skipped" } as const
 
 const toOwnText = (note: typeof Note.Type): OwnText => ({ hostId: String(note.id), url: undefined, body: note.body })
 

@@ -11,6 +11,8 @@
  * | A status that is set already is refused with 400 and words | gitlab/Comments.ts |
  * | Only personal, project and group tokens read their own record | gitlab/Permissions.ts |
  * | Deliveries of a webhook are listed from 17.3 on, comments that people edit are delivered from 16.1 on | gitlab/Webhooks.ts, outputs/KeptNotes.ts |
+ * | Only groups have a list of merge requests, with those of their subgroups; the name of a person is no group (404) | gitlab/Changes.ts |
+ * | A list of more than 10,000 items has no total | Http.ts |
  * | A label that exists is refused with 409 | gitlab/Labels.ts |
  */
 
@@ -29,6 +31,8 @@ export const gitlabWords = {
 export const refusals = {
   /** A label with this name exists: it keeps its colour. */
   labelExists: ["conflict"],
+  /** The namespace belongs to a person, or is hidden. */
+  noGroup: ["not_found"],
   /** The repository does not have the commit. */
   commitUnknown: ["not_found"],
   /** This version does not list the deliveries of a webhook. */

@@ -54,6 +54,15 @@ export const ListedMergeRequest = Schema.Struct({
   sha: Schema.optional(Schema.NullOr(Schema.String))
 })
 
+/** Merge request in a list by the time of the update. */
+export const ChangedMergeRequest = Schema.Struct({
+  iid: Schema.Int,
+  project_id: Schema.Int,
+  created_at: Schema.String,
+  updated_at: Schema.String,
+  references: Schema.Struct({ full: Schema.String })
+})
+
 /** One push to the merge request. */
 export const Version = Schema.Struct({
   head_commit_sha: Schema.String,
@@ -62,6 +71,11 @@ export const Version = Schema.Struct({
 })
 
 export const Note = Schema.Struct({ id: Schema.Int, body: Schema.String, author: User })
+export const WrittenNote = Schema.Struct({
+  ...Note.fields,
+  created_at: Schema.String,
+  system: Schema.optional(Schema.NullOr(Schema.Boolean))
+})
 /** Discussion; one at a line of the diff has a position and can be resolved. */
 export const Thread = Schema.Struct({
   id: Schema.String,
@@ -83,6 +97,19 @@ export const Discussion = Schema.Struct({ id: Schema.String, notes: Schema.Array
 export const DraftNote = Schema.Struct({ id: Schema.Int, note: Schema.String })
 export const Commit = Schema.Struct({ id: Schema.String })
 export const Branch = Schema.Struct({ protected: Schema.Boolean, commit: Commit })
+/** Branch of which only the tip is read. */
+export const Tip = Schema.Struct({ name: Schema.String, commit: Commit })
+/** What a commit has that another one has not. */
+export const Comparison = Schema.Struct({ commits: Schema.Array(Schema.Unknown) })
+export const PushedCommit = Schema.Struct({ author_name: Text, author_email: Text, message: Text })
+export const CommittedCommit = Schema.Struct({ committed_date: Schema.String })
+export const ListedStatus = Schema.Struct({
+  id: Schema.Int,
+  name: Schema.String,
+  status: Schema.String,
+  created_at: Schema.String,
+  author: Schema.optional(Schema.NullOr(User))
+})
 export const WrittenCommit = Schema.Struct({ author_email: Text, author_name: Text })
 export const Account = Schema.Struct({ id: Schema.Int, username: Schema.String })
 

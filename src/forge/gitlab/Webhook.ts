@@ -20,6 +20,7 @@ import {
   integer,
   isZero,
   limits,
+  numberedId,
   listedCommits,
   optional,
   requireValue,
@@ -212,7 +213,8 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
         number: requireNumber(request, "iid", "merge_request.iid"),
         baseRef: targetBranch(request, "merge_request"),
         title: text(request, "title", limits.title),
-        url: webUrl(request, "url")
+        url: webUrl(request, "url"),
+        commentId: numberedId(attributes, "id")
       }
     }
     case "Issue Hook": {

@@ -12,9 +12,10 @@ import { request as requestHttp } from "undici"
 import type { Dispatcher } from "undici"
 import { ResponseTimeout } from "../ResponseTimeout.ts"
 import { download } from "./Download.ts"
-import { isTooLarge } from "../ForgeError.ts"
 import type { ForgeError } from "../ForgeError.ts"
 import type { Download } from "../hosts/HostCi.ts"
+import { presentIn, readPages } from "./Pages.ts"
+import type { ListedItems, PageSize } from "./Pages.ts"
 import { observe, retryRead, waitUntilAvailable } from "../HostHealth.ts"
 import {
   flatHeaders,
@@ -81,12 +82,7 @@ interface QueryCall extends Call {
   readonly body: unknown
 }
 
-export interface PageSize {
-  readonly name: "limit" | "per_page"
-  readonly value: number
-  /** Maximum number of items to return. */
-  readonly max?: number
-}
+export type { ListedItems, PageSize } from "./Pages.ts"
 
 export interface Rest {
   readonly get: <S extends Codec>(call: Call, schema: S) => Effect.Effect<S["Type"], ForgeError>
@@ -105,14 +101,18 @@ export interface Rest {
     item: S,
     size: PageSize
   ) => Effect.Effect<ReadonlyArray<S["Type"]>, ForgeError>
+  /** Like `pages`, without the items that `read` returns undefined for. Reads no page after one with which `isEnough`. */
+  readonly list: <A>(
+    call: Call,
+    read: (item: unknown) => A | undefined,
+    size: PageSize,
+    isEnough?: (list: ListedItems<A>) => boolean
+  ) => Effect.Effect<ListedItems<A>, ForgeError>
 }
 
 /** A schema that needs no services to decode. */
 export type Codec = Schema.ConstraintDecoder<unknown>
 
-const maxPages = 100
-/** Sizes of the pages that are read in place of one that is too large. Each one divides those before it. */
-const smallerPages = [50, 25, 5, 1]
 const maxRedirects = 3
 
 /** Fills in a path template. A name without a value is a defect of the caller. */
@@ -202,7 +202,12 @@ const parseStorable = (json: string): unknown =>
     ? JSON.parse(json, (_, value: unknown) => (typeof value === "string" ? toStorable(value) : value))
     : JSON.parse(json)
 
-const decode = <S extends Codec>(schema: S, { response, request }: { response: HostResponse; request: HostRequest }) =>
+interface Exchanged {
+  readonly response: HostResponse
+  readonly request: HostRequest
+}
+
+const decode = <S extends Codec>(schema: S, { response, request }: Exchanged) =>
   Effect.try({
     try: (): unknown => (response.body.trim() === "" ? null : parseStorable(response.body)),
     catch: () =>
@@ -333,29 +338,25 @@ export const makeRest = (options: RestOptions): Rest => {
     return yield* Effect.provideService(pacedWrite(...request(prepared)), WriteGap, gap)
   })
 
-  const pages = Effect.fnUntraced(function* <S extends Codec>(call: Call, item: S, size: PageSize) {
-    const all: Array<S["Type"]> = []
-    let { value } = size
-    let page = 1
-    for (let reads = 0; reads < maxPages; reads++) {
-      const query = { ...call.query, [size.name]: value, page }
-      const result = yield* Effect.result(send({ ...call, query }))
-      if (result._tag === "Failure") {
-        const smaller = isTooLarge(result.failure) ? smallerPages.find((candidate) => candidate < value) : undefined
-        if (smaller === undefined) return yield* result.failure
-        page = ((page - 1) * value) / smaller + 1
-        value = smaller
-        continue
-      }
-      const exchanged = result.success
-      const items = yield* decode(Schema.Array(item), exchanged)
-      all.push(...items)
-      if (!hasMore(exchanged.response.headers, items.length, all.length, value)) break
-      if (size.max !== undefined && all.length >= size.max) break
-      page++
-    }
-    return size.max === undefined ? all : all.slice(0, size.max)
-  })
+  const pages: Rest["pages"] = (call, item, size) =>
+    Effect.map(
+      readPages(
+        (query) => send({ ...call, query: { ...call.query, ...query } }),
+        (page) => decode(Schema.Array(item), page),
+        size
+      ),
+      ({ items }) => items
+    )
+  const list: Rest["list"] = (call, read, size, isEnough) =>
+    Effect.map(
+      readPages(
+        (query) => send({ ...call, query: { ...call.query, ...query } }),
+        (page) => Effect.map(decode(Schema.Array(Schema.Unknown), page), (items) => items.map(read)),
+        size,
+        isEnough && ((listed) => isEnough(presentIn(listed)))
+      ),
+      presentIn
+    )
 
   return {
     get: (call, schema) => Effect.flatMap(send(call), (exchanged) => decode(schema, exchanged)),
@@ -371,21 +372,7 @@ export const makeRest = (options: RestOptions): Rest => {
       }).pipe(renewed),
     query: (call, schema) => Effect.flatMap(send(call, "POST"), (exchanged) => decode(schema, exchanged)),
     write: (call, schema) => Effect.flatMap(renewed(writeOnce(call)), (exchanged) => decode(schema, exchanged)),
-    pages
+    pages,
+    list
   }
-}
-
-/**
- * Returns whether another page follows: by `Link` or `X-Next-Page` where the host sends them, else by its total, else by whether
- * the page is full (a host may return fewer items than requested, so a short page ends the list only without other information).
- */
-const hasMore = (headers: HostResponse["headers"], count: number, sum: number, pageSize: number): boolean => {
-  if (count === 0) return false
-  const link = headers["link"]
-  if (link !== undefined) return /;\s*rel="?next"?/.test(link)
-  const next = headers["x-next-page"]
-  if (next !== undefined) return next !== ""
-  const total = headers["x-total-count"]
-  if (total !== undefined && /^\d+$/.test(total)) return sum < Number(total)
-  return count >= pageSize
 }

@@ -83,6 +83,12 @@ export const integer = (parent: PayloadJson | undefined, key: string): number | 
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
 }
 
+/** Returns a positive number as the id of what has it. */
+export const numberedId = (parent: PayloadJson | undefined, key: string): string | undefined => {
+  const value = integer(parent, key)
+  return value !== undefined && value > 0 ? String(value) : undefined
+}
+
 export const flag = (parent: PayloadJson | undefined, key: string): boolean => parent?.[key] === true
 
 /** Returns an HTTP(S) URL without credentials; undefined for any other value. */

@@ -1,0 +1,88 @@
+/**
+ * Pull requests of Gitea and Forgejo by the time of their update. The hosts filter by that time and list by the time of creation: where
+ * more have changed than are wanted, the time since which enough of them have changed is searched for.
+ */
+import { Clock, Effect, Schema } from "effect"
+import type { Repo } from "../../domain/Change.ts"
+import type { ForgeError } from "../ForgeError.ts"
+import type { ChangedPull, ChangedPulls, HostChanges } from "../hosts/HostChanges.ts"
+import { listPulls, newestPulls, readChangedPull, reader, toIsoSecond, toSecond } from "../hosts/ReadChanges.ts"
+import { isRefused } from "../http/HostWords.ts"
+import type { Call, Rest } from "../http/Http.ts"
+import { ownerAndName } from "../http/Profile.ts"
+import { pages, refusals } from "./Facts.ts"
+
+const Changed = Schema.Struct({
+  number: Schema.Int,
+  created_at: Schema.String,
+  updated_at: Schema.String,
+  repository: Schema.Struct({ id: Schema.Int, full_name: Schema.String })
+})
+
+/** The host's clock may be ahead by as much. */
+const maxClockSkew = 24 * 3_600_000
+
+/** Requests that halve the time between the beginning and now until a second is left. */
+const maxSearches = 40
+
+const readChanged = reader(Changed, ({ created_at, number, repository, updated_at }) =>
+  readChangedPull({
+    fullName: repository.full_name,
+    hostId: repository.id,
+    number,
+    createdAt: created_at,
+    updatedAt: updated_at
+  })
+)
+
+const isSince = (since: number | undefined) => (pull: ChangedPull) =>
+  since === undefined || pull.updatedAt >= toSecond(since)
+
+const readNewest = Effect.fnUntraced(function* (
+  rest: Rest,
+  call: Call,
+  since: number | undefined,
+  max: number
+): Effect.fn.Return<ChangedPulls, ForgeError> {
+  const most = 2 * max
+  const read = (from: number | undefined, size: number, few: number) =>
+    rest.list(
+      { ...call, query: { ...call.query, since: from === undefined ? undefined : toIsoSecond(from) } },
+      readChanged,
+      { name: pages.name, value: size, max: few },
+      ({ total = 0 }) => total > most
+    )
+  const found = yield* read(since, pages.value, most)
+  const { more, total = 0 } = found
+  if (total <= most) return newestPulls(found.items.filter(isSince(since)), more, max)
+
+  // Since `older` too many have changed, since `newer` too few.
+  let older = since ?? 0
+  let newer = (yield* Clock.currentTimeMillis) + maxClockSkew
+  let from: number | undefined
+  for (let searches = 0; from === undefined && newer - older > 1000 && searches < maxSearches; searches++) {
+    const middle = toSecond((older + newer) / 2)
+    const { total: changed = 0 } = yield* read(middle, 1, 1)
+    if (changed > most) older = middle
+    else if (changed < max) newer = middle
+    else from = middle
+  }
+  const latest = yield* read(from ?? newer, pages.value, most)
+  // Too many changed within one second: the later ones, and as many of these as one page has.
+  const items = from === undefined ? [...latest.items, ...(yield* read(older, pages.value, most)).items] : latest.items
+  const newest = newestPulls(items.filter(isSince(since)), 0, max)
+  return { ...newest, more: total - newest.pulls.length }
+})
+
+const query = { type: "pulls", state: "all" }
+
+export const giteaPullList = (rest: Rest): HostChanges["pulls"] =>
+  listPulls({
+    ofOwner: ({ name }, since, max) =>
+      readNewest(rest, { path: "/repos/issues/search", query: { ...query, owner: name } }, since, max),
+    ofRepository: (fullName, since, max) => {
+      const repo: Repo = { fullName }
+      return readNewest(rest, { path: "/repos/{owner}/{repo}/issues", params: ownerAndName(repo), query }, since, max)
+    },
+    hasNone: isRefused(refusals.ownerUnknown)
+  })

@@ -1,0 +1,100 @@
+/** Pull requests of GitHub by the time of their update: one search serves all repositories of an owner. */
+import { Effect, Schema } from "effect"
+import type { ForgeError } from "../ForgeError.ts"
+import type { ChangedPull, ChangedPulls, HostChanges, HostOwner } from "../hosts/HostChanges.ts"
+import { listPulls, newestPulls, readChangedPull, reader, toIsoSecond, toSecond } from "../hosts/ReadChanges.ts"
+import { isRefused } from "../http/HostWords.ts"
+import { ownerAndName } from "../http/Profile.ts"
+import type { Access } from "./Access.ts"
+import { maxSearchResults, pages, refusals } from "./Facts.ts"
+
+const Found = Schema.Struct({
+  total_count: Schema.Int,
+  incomplete_results: Schema.optional(Schema.Boolean),
+  items: Schema.Array(Schema.Unknown)
+})
+
+const FoundPull = Schema.Struct({
+  number: Schema.Int,
+  created_at: Schema.String,
+  updated_at: Schema.String,
+  repository_url: Schema.String
+})
+
+const ListedPull = Schema.Struct({
+  number: Schema.Int,
+  created_at: Schema.String,
+  updated_at: Schema.String,
+  base: Schema.Struct({ repo: Schema.Struct({ id: Schema.Int, full_name: Schema.String }) })
+})
+
+const readFound = reader(FoundPull, ({ created_at: createdAt, number, repository_url: url, updated_at: updatedAt }) =>
+  readChangedPull({ fullName: /\/repos\/(.+)$/.exec(url)?.[1], hostId: undefined, number, createdAt, updatedAt })
+)
+
+const readListed = reader(ListedPull, ({ base: { repo }, created_at: createdAt, number, updated_at: updatedAt }) =>
+  readChangedPull({ fullName: repo.full_name, hostId: repo.id, number, createdAt, updatedAt })
+)
+
+const isBefore = (since: number | undefined) => (pull: ChangedPull) =>
+  since !== undefined && pull.updatedAt < toSecond(since)
+
+/** Most repositories of an owner that are tried in search of one on which the app is installed. */
+const maxInstallations = 3
+
+export const githubPullList = ({ rest, search }: Pick<Access, "rest" | "search">): HostChanges["pulls"] => {
+  const find = Effect.fnUntraced(function* (
+    through: string,
+    owner: string,
+    since: number | undefined,
+    max: number
+  ): Effect.fn.Return<ChangedPulls | undefined, ForgeError> {
+    const q = `is:pr user:${owner}${since === undefined ? "" : ` updated:>=${toIsoSecond(since)}`}`
+    const wanted = Math.min(max, maxSearchResults)
+    const found: Array<ChangedPull> = []
+    for (let page = 1, seen = 0; ; page++) {
+      const query = { q, sort: "updated", order: "desc", per_page: pages.value, page }
+      const {
+        incomplete_results: isIncomplete,
+        items,
+        total_count: total
+      } = yield* search({ fullName: through }).get({ path: "/search/issues", query }, Found)
+      if (isIncomplete === true) return undefined
+      seen += items.length
+      found.push(...items.flatMap((item) => readFound(item) ?? []))
+      if (items.length === 0 || seen >= total || page * pages.value >= wanted)
+        return newestPulls(found, Math.max(0, total - seen), wanted)
+    }
+  })
+
+  const ofOwner = (
+    { name, repositories }: HostOwner,
+    since: number | undefined,
+    max: number,
+    tried = 0
+  ): Effect.Effect<ChangedPulls | undefined, ForgeError> =>
+    Effect.catchIf(
+      find(repositories[tried] ?? `${name}/`, name, since, max),
+      ({ why }) => why._tag === "AppNotInstalled" && tried + 1 < Math.min(repositories.length, maxInstallations),
+      () => ofOwner({ name, repositories }, since, max, tried + 1)
+    )
+
+  return listPulls({
+    ofOwner,
+    ofRepository: (fullName, since, max) => {
+      const query = { state: "all", sort: "updated", direction: "desc" }
+      const call = { path: "/repos/{owner}/{repo}/pulls", params: ownerAndName({ fullName }), query }
+      const isOld = isBefore(since)
+      return Effect.map(
+        rest({ fullName }).list(call, readListed, { ...pages, max }, ({ items }) => items.some(isOld)),
+        ({ items, more }) =>
+          newestPulls(
+            items.filter((pull) => !isOld(pull)),
+            items.some(isOld) ? 0 : more,
+            max
+          )
+      )
+    },
+    hasNone: isRefused(refusals.ownerUnknown)
+  })
+}

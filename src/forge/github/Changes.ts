@@ -1,0 +1,113 @@
+/** What changed at GitHub. */
+import { Effect } from "effect"
+import type { Repo } from "../../domain/Change.ts"
+import type { HostChanges } from "../hosts/HostChanges.ts"
+import { isBy } from "../hosts/OwnAccount.ts"
+import {
+  listTips,
+  maxComments,
+  maxStatuses,
+  readComment,
+  readCommit,
+  reader,
+  readState,
+  readTime,
+  readTip,
+  toIsoSecond,
+  writtenSince
+} from "../hosts/ReadChanges.ts"
+import { isRefused } from "../http/HostWords.ts"
+import { ownerAndName } from "../http/Profile.ts"
+import { limits } from "../webhook/Payload.ts"
+import type { Access } from "./Access.ts"
+import { githubPullList } from "./ChangedPulls.ts"
+import { stateNames, statusContext } from "./Comments.ts"
+import { toCommentId } from "./CommentId.ts"
+import { pages, refusals } from "./Facts.ts"
+import {
+  CommittedCommit,
+  Comparison,
+  ListedStatus,
+  PushedCommit,
+  Tip,
+  toAuthor,
+  toPerson,
+  WrittenNote
+} from "./Responses.ts"
+
+const repoPath = "/repos/{owner}/{repo}"
+
+const toTip = reader(Tip, ({ commit, name }) => readTip(name, commit.sha))
+
+const readPushed = reader(PushedCommit, ({ author, commit }) =>
+  readCommit(commit.message, author?.login, commit.author?.name, commit.author?.email)
+)
+
+export const githubChanges = (host: Pick<Access, "rest" | "search" | "self">): HostChanges => {
+  const { rest, self } = host
+  const notes = (repo: Repo, number: number, since: number, kind: "issue" | "line") => {
+    const path = `${repoPath}/${kind === "issue" ? "issues" : "pulls"}/{number}/comments`
+    return Effect.map(
+      rest(repo).list(
+        { path, params: { ...ownerAndName(repo), number }, query: { since: toIsoSecond(since) } },
+        reader(WrittenNote, ({ body, created_at: createdAt, id, user }) => {
+          const commentId = toCommentId(kind, String(id))
+          return commentId === undefined
+            ? undefined
+            : readComment({ id: commentId, body, author: toPerson(user), createdAt })
+        }),
+        { ...pages, max: maxComments }
+      ),
+      ({ items }) => items
+    )
+  }
+  return {
+    pulls: githubPullList(host),
+    comments: (repo, number, since) =>
+      Effect.map(
+        Effect.forEach(["issue", "line"] as const, (kind) => notes(repo, number, since, kind)),
+        (found) => writtenSince(found.flat(), since)
+      ),
+    tips: (repo, branches) =>
+      listTips(rest(repo), { path: `${repoPath}/branches`, params: ownerAndName(repo) }, pages, toTip, branches),
+    pushed: (repo, before, after) =>
+      Effect.map(
+        rest(repo).get(
+          {
+            path: `${repoPath}/compare/{before}...{after}`,
+            params: { ...ownerAndName(repo), before, after },
+            query: { per_page: limits.commits }
+          },
+          Comparison
+        ),
+        ({ commits, total_commits: total }) => ({
+          commits: total,
+          listed: commits.slice(0, limits.commits).flatMap((commit) => readPushed(commit) ?? [])
+        })
+      ),
+    ownStatus: Effect.fnUntraced(function* (repo, head) {
+      const account = yield* self
+      const { items } = yield* rest(repo).list(
+        { path: `${repoPath}/commits/{ref}/statuses`, params: { ...ownerAndName(repo), ref: head } },
+        reader(ListedStatus, ({ context, created_at, creator, state: name }) => {
+          const [state, at] = [readState(stateNames, name), readTime(created_at)]
+          const isOwn = context === statusContext && isBy(toAuthor(creator), account)
+          return isOwn && state !== undefined && at !== undefined ? { state, at } : undefined
+        }),
+        { ...pages, max: maxStatuses },
+        ({ items: own }) => own.length > 0
+      )
+      return items[0]
+    }),
+    committedAt: (repo, head) =>
+      rest(repo)
+        .get(
+          { path: `${repoPath}/git/commits/{commit_sha}`, params: { ...ownerAndName(repo), commit_sha: head } },
+          CommittedCommit
+        )
+        .pipe(
+          Effect.map(({ committer }) => readTime(committer.date)),
+          Effect.catchIf(isRefused(refusals.commitUnknown), () => Effect.undefined)
+        )
+  }
+}

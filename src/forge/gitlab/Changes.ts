@@ -1,0 +1,153 @@
+/** What changed at GitLab. */
+import { Effect } from "effect"
+import type { ForgeClient } from "../Forge.ts"
+import type { HostChanges } from "../hosts/HostChanges.ts"
+import { isBy } from "../hosts/OwnAccount.ts"
+import {
+  listPulls,
+  listTips,
+  maxComments,
+  maxStatuses,
+  newestPulls,
+  readChangedPull,
+  readComment,
+  readCommit,
+  reader,
+  readState,
+  readTime,
+  readTip,
+  toIsoSecond,
+  toSecond,
+  writtenSince
+} from "../hosts/ReadChanges.ts"
+import { isRefused } from "../http/HostWords.ts"
+import type { Rest } from "../http/Http.ts"
+import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
+import { limits } from "../webhook/Payload.ts"
+import { stateNames, statusName } from "./Comments.ts"
+import { pages, refusals } from "./Facts.ts"
+import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./Paths.ts"
+import {
+  ChangedMergeRequest,
+  CommittedCommit,
+  Comparison,
+  ListedStatus,
+  PushedCommit,
+  Tip,
+  toPerson,
+  WrittenNote
+} from "./Responses.ts"
+
+const readChanged = reader(ChangedMergeRequest, (source) =>
+  readChangedPull({
+    fullName: /^(.+)!\d+$/.exec(source.references.full)?.[1],
+    hostId: source.project_id,
+    number: source.iid,
+    createdAt: source.created_at,
+    updatedAt: source.updated_at
+  })
+)
+
+const gitlabPullList = (rest: Rest): HostChanges["pulls"] => {
+  const read = (path: string, id: string, since: number | undefined, max: number) => {
+    const query = {
+      state: "all",
+      scope: "all",
+      order_by: "updated_at",
+      sort: "desc",
+      updated_after: since === undefined ? undefined : toIsoSecond(since)
+    }
+    return Effect.map(rest.list({ path, params: { id }, query }, readChanged, { ...pages, max }), ({ items, more }) =>
+      newestPulls(items, more, max)
+    )
+  }
+  return listPulls({
+    ofOwner: ({ name }, since, max) => read("/groups/{id}/merge_requests", name, since, max),
+    ofRepository: (fullName, since, max) => read(`${projectPath}/merge_requests`, projectId({ fullName }), since, max),
+    hasNone: isRefused(refusals.noGroup)
+  })
+}
+
+const readNote = reader(WrittenNote, ({ author, body, created_at: createdAt, id, system }) => {
+  const comment = readComment({ id: String(id), body, author: toPerson(author), createdAt })
+  return comment === undefined ? undefined : { comment, isSystem: system === true }
+})
+
+const toTip = reader(Tip, ({ commit, name }) => readTip(name, commit.id))
+
+const readPushed = reader(PushedCommit, ({ author_email: email, author_name: name, message }) =>
+  readCommit(message, undefined, name, email)
+)
+
+export const gitlabChanges = (rest: Rest, self: ForgeClient["self"]): HostChanges => ({
+  pulls: gitlabPullList(rest),
+  comments: (repo, number, since) =>
+    Effect.map(
+      rest.list(
+        {
+          path: `${mergeRequestPath}/notes`,
+          params: mergeRequest(repo, number),
+          query: { order_by: "created_at", sort: "desc", activity_filter: "only_comments" }
+        },
+        readNote,
+        { ...pages, max: maxComments },
+        ({ items }) => items.some(({ comment }) => comment.createdAt < toSecond(since))
+      ),
+      ({ items }) =>
+        writtenSince(
+          items.flatMap(({ comment, isSystem }) => (isSystem ? [] : comment)),
+          since
+        )
+    ),
+  tips: (repo, branches) => {
+    const call = { path: `${projectPath}/repository/branches`, params: { id: projectId(repo) } }
+    return listTips(rest, call, pages, toTip, branches)
+  },
+  pushed: (repo, before, after) =>
+    Effect.map(
+      rest.get(
+        {
+          path: `${projectPath}/repository/compare`,
+          params: { id: projectId(repo) },
+          query: { from: before, to: after }
+        },
+        Comparison
+      ),
+      ({ commits }) => ({
+        commits: commits.length,
+        listed: commits.slice(0, limits.commits).flatMap((commit) => readPushed(commit) ?? [])
+      })
+    ),
+  ownStatus: Effect.fnUntraced(function* (repo, head) {
+    const account = yield* self
+    const { items } = yield* rest.list(
+      {
+        path: `${projectPath}/repository/commits/{sha}/statuses`,
+        params: { id: projectId(repo), sha: head },
+        query: { name: statusName, all: "true" }
+      },
+      reader(ListedStatus, ({ author, created_at, id, name, status }) => {
+        const [state, at] = [readState(stateNames, status), readTime(created_at)]
+        const isOwn = name === statusName && author && isBy(author, account)
+        return isOwn && state !== undefined && at !== undefined ? { id, state, at } : undefined
+      }),
+      { ...pages, max: maxStatuses }
+    )
+    const [latest] = items.toSorted((a, b) => b.id - a.id)
+    return latest === undefined ? undefined : { state: latest.state, at: latest.at }
+  }),
+  committedAt: (repo, head) =>
+    rest
+      .get(
+        {
+          path: `${projectPath}/repository/commits/{sha}`,
+          params: { id: projectId(repo), sha: head },
+          query: { stats: "false" }
+        },
+        CommittedCommit
+      )
+      .pipe(
+        Effect.map(({ committed_date: date }) => readTime(date)),
+        undefinedIfMissing
+      )
+})

@@ -1,0 +1,77 @@
+/**
+ * Lists what changed at a host, so that changes are found whose deliveries never arrived (actors/catchup/CatchUp.ts). Reads only. All times
+ * are those of the host, in milliseconds since the epoch: its clock may differ from that of the service.
+ */
+import type { Effect } from "effect"
+import type { Person, Repo } from "../../domain/Change.ts"
+import type { CommitFacts } from "../../domain/HostEvent.ts"
+import type { StatusState } from "../../domain/Publication.ts"
+import type { ForgeError } from "../ForgeError.ts"
+
+export interface ChangedPull {
+  readonly repo: Repo
+  readonly number: number
+  readonly createdAt: number
+  /** A push, a comment and an edit count as an update. */
+  readonly updatedAt: number
+}
+
+export interface ChangedPulls {
+  /** Open, closed and merged ones, the latest update first, each once. */
+  readonly pulls: ReadonlyArray<ChangedPull>
+  /** Number of further ones, beyond the maximum; a lower bound where the host returns no total. */
+  readonly more: number
+}
+
+/** A namespace: an organisation, a group or a person, with the repositories in it that are known. */
+export interface HostOwner {
+  readonly name: string
+  /** Full names. Read one by one where the host has no list of the owner. */
+  readonly repositories: ReadonlyArray<string>
+}
+
+/** A comment on a pull request, or on its lines where deliveries of such comments may hold commands. */
+export interface FoundComment {
+  /** The same as `commentId` of a delivery about it. */
+  readonly id: string
+  readonly body: string
+  readonly author: Person | undefined
+  readonly createdAt: number
+}
+
+export interface BranchTip {
+  readonly branch: string
+  readonly head: string
+}
+
+export interface HostChanges {
+  /**
+   * Returns the pull requests of an owner that were updated at or after `since`, at most `max`; without `since` all of them count. One
+   * list serves all repositories of the owner where the host has such a list.
+   */
+  readonly pulls: (owner: HostOwner, since: number | undefined, max: number) => Effect.Effect<ChangedPulls, ForgeError>
+  /** Returns the comments that were written at or after `since`, oldest first. */
+  readonly comments: (
+    repo: Repo,
+    number: number,
+    since: number
+  ) => Effect.Effect<ReadonlyArray<FoundComment>, ForgeError>
+  /** Returns the tips of these branches that exist; of all branches if undefined, in one list where the host has it. */
+  readonly tips: (
+    repo: Repo,
+    branches: ReadonlyArray<string> | undefined
+  ) => Effect.Effect<ReadonlyArray<BranchTip>, ForgeError>
+  /** Returns what `after` has and `before` has not, as a delivery of the push would: the number of commits, and at most 100 of them. */
+  readonly pushed: (
+    repo: Repo,
+    before: string,
+    after: string
+  ) => Effect.Effect<{ readonly commits: number; readonly listed: ReadonlyArray<CommitFacts> }, ForgeError>
+  /** Returns the latest status of the service on a commit, as far as its own account set it. */
+  readonly ownStatus: (
+    repo: Repo,
+    head: string
+  ) => Effect.Effect<{ readonly state: StatusState; readonly at: number } | undefined, ForgeError>
+  /** Returns when a commit was committed, by its committer's clock; undefined if the host does not have it. */
+  readonly committedAt: (repo: Repo, head: string) => Effect.Effect<number | undefined, ForgeError>
+}

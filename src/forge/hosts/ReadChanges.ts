@@ -1,0 +1,169 @@
+/**
+ * What the lists of changes of all hosts have in common: values from hosts are read like those of deliveries, an item that cannot be
+ * read is left out, and a list of pull requests is put in order, cut, and read by repository where an owner has none.
+ */
+import { Effect, Option, Schema } from "effect"
+import type { Person } from "../../domain/Change.ts"
+import type { CommitFacts } from "../../domain/HostEvent.ts"
+import { StatusState } from "../../domain/Publication.ts"
+import { truncate } from "../../domain/Text.ts"
+import type { ForgeError } from "../ForgeError.ts"
+import type { Call, Codec, PageSize, Rest } from "../http/Http.ts"
+import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
+import { branch, commit, fullName, limits, optional } from "../webhook/Payload.ts"
+import type { BranchTip, ChangedPull, ChangedPulls, FoundComment, HostChanges, HostOwner } from "./HostChanges.ts"
+
+/** Most comments of one pull request that are read. */
+export const maxComments = 1000
+/** Most branches of a repository that are read. */
+const maxBranches = 5000
+/** Most statuses of a commit that are read in search of the own one. */
+export const maxStatuses = 500
+
+/** Returns what reads an item with a schema; undefined for an item that does not have what the schema needs. */
+export const reader =
+  <S extends Codec, A>(schema: S, convert: (item: S["Type"]) => A | undefined) =>
+  (item: unknown): A | undefined =>
+    Option.match(Schema.decodeUnknownOption(schema)(item), { onNone: () => undefined, onSome: convert })
+
+export const readTime = (time: string | null | undefined): number | undefined => {
+  const millis = Date.parse(time ?? "")
+  return Number.isNaN(millis) ? undefined : millis
+}
+
+/** Returns the start of the second: hosts keep and compare times in seconds. */
+export const toSecond = (millis: number): number => Math.floor(millis / 1000) * 1000
+
+export const toIsoSecond = (millis: number): string => new Date(toSecond(millis)).toISOString().replace(".000Z", "Z")
+
+interface PullParts {
+  readonly fullName: string | undefined
+  readonly hostId: number | undefined
+  readonly number: number
+  readonly createdAt: string | null | undefined
+  readonly updatedAt: string | null | undefined
+}
+
+export const readChangedPull = ({ hostId, number, ...parts }: PullParts): ChangedPull | undefined => {
+  const name = optional(() => fullName(parts.fullName, "repository"))
+  const [createdAt, updatedAt] = [readTime(parts.createdAt), readTime(parts.updatedAt)]
+  if (name === undefined || createdAt === undefined || updatedAt === undefined || number <= 0) return undefined
+  return { repo: { fullName: name, ...(hostId === undefined ? {} : { hostId }) }, number, createdAt, updatedAt }
+}
+
+export const readTip = (name: string, id: string | undefined): BranchTip | undefined => {
+  const found = optional(() => branch(name, "branch"))
+  const head = optional(() => commit({ id }, "id", "commit"))
+  return found === undefined || head === undefined ? undefined : { branch: found, head }
+}
+
+/** Lists all branches at `path`, or reads these one by one; one that the host redirects to is another branch. */
+export const listTips = (
+  rest: Rest,
+  { params, path }: Pick<Call, "path" | "params">,
+  size: PageSize,
+  read: (item: unknown) => BranchTip | undefined,
+  branches: ReadonlyArray<string> | undefined
+): Effect.Effect<ReadonlyArray<BranchTip>, ForgeError> =>
+  branches === undefined
+    ? Effect.map(rest.list({ path, params: { ...params } }, read, { ...size, max: maxBranches }), ({ items }) => items)
+    : Effect.map(
+        Effect.forEach(branches, (name) =>
+          undefinedIfMissing(
+            rest
+              .get({ path: `${path}/{branch}`, params: { ...params, branch: name } }, Schema.Unknown)
+              .pipe(Effect.map(read))
+          )
+        ),
+        (found) => found.flatMap((tip, i) => (tip === undefined || tip.branch !== branches[i] ? [] : tip))
+      )
+
+interface CommentParts {
+  readonly id: string
+  readonly body: string | null | undefined
+  readonly author: Person | undefined
+  readonly createdAt: string | null | undefined
+}
+
+export const readComment = ({ author, body, createdAt, id }: CommentParts): FoundComment | undefined => {
+  const at = readTime(createdAt)
+  return at === undefined ? undefined : { id, body: truncate(body ?? "", limits.description), author, createdAt: at }
+}
+
+/** Returns the comments since a time, each once, the oldest first. */
+export const writtenSince = (comments: ReadonlyArray<FoundComment>, since: number): ReadonlyArray<FoundComment> =>
+  [...new Map(comments.map((comment) => [comment.id, comment])).values()]
+    .filter(({ createdAt }) => createdAt >= toSecond(since))
+    .toSorted((a, b) => a.createdAt - b.createdAt)
+
+/** Reads the author of a commit as a delivery has it: the account, else the name in the commit. */
+export const readCommit = (
+  message: string | null | undefined,
+  ...authors: ReadonlyArray<string | null | undefined>
+): CommitFacts => {
+  const [account, name, email] = authors.map((text) => (text ? truncate(text, limits.name) : undefined))
+  return { author: account ?? name, email, message: truncate(message ?? "", limits.message) }
+}
+
+/** Returns the state that has this name at a host. */
+export const readState = (names: Readonly<Record<StatusState, string>>, name: string): StatusState | undefined =>
+  StatusState.literals.find((state) => names[state] === name)
+
+/** Returns the latest pull requests, each once. `more` is the number of those that were not read. */
+export const newestPulls = (pulls: ReadonlyArray<ChangedPull>, more: number, max: number): ChangedPulls => {
+  const sorted = pulls.toSorted((a, b) => b.updatedAt - a.updatedAt)
+  const found = new Map<string, ChangedPull>()
+  for (const pull of sorted) {
+    const key = `${pull.repo.fullName.toLowerCase()} ${pull.number}`
+    if (!found.has(key)) found.set(key, pull)
+  }
+  return { pulls: [...found.values()].slice(0, max), more: more + Math.max(0, found.size - max) }
+}
+
+interface PullLists {
+  /** Undefined if the host does not return the whole list now. */
+  readonly ofOwner: (
+    owner: HostOwner,
+    since: number | undefined,
+    max: number
+  ) => Effect.Effect<ChangedPulls | undefined, ForgeError>
+  readonly ofRepository: (
+    fullName: string,
+    since: number | undefined,
+    max: number
+  ) => Effect.Effect<ChangedPulls, ForgeError>
+  /** Whether the host has no list of this owner. */
+  readonly hasNone: (error: ForgeError) => boolean
+}
+
+/** Reads the list of the owner, or those of the repositories one by one. Remembers which owners have none. */
+export const listPulls = ({ hasNone, ofOwner, ofRepository }: PullLists): HostChanges["pulls"] => {
+  const without = new Set<string>()
+  const oneByOne: HostChanges["pulls"] = (owner, since, max) =>
+    Effect.map(
+      Effect.forEach(owner.repositories, (name) =>
+        Effect.catchIf(
+          ofRepository(name, since, max),
+          // A repository that is gone or hidden does not hide the others.
+          ({ reason }) => reason === "not_found" || reason === "forbidden",
+          () => Effect.succeed<ChangedPulls>({ pulls: [], more: 0 })
+        )
+      ),
+      (lists) =>
+        newestPulls(
+          lists.flatMap(({ pulls }) => pulls),
+          lists.reduce((sum, { more }) => sum + more, 0),
+          max
+        )
+    )
+  return (owner, since, max) => {
+    if (without.has(owner.name)) return oneByOne(owner, since, max)
+    return ofOwner(owner, since, max).pipe(
+      Effect.catchIf(
+        (error) => hasNone(error) && owner.repositories.length > 0,
+        () => Effect.sync(() => void without.add(owner.name))
+      ),
+      Effect.flatMap((found) => (found === undefined ? oneByOne(owner, since, max) : Effect.succeed(found)))
+    )
+  }
+}
