@@ -1,4 +1,4 @@
-/** What changed at Gitea and Forgejo. */
+/** Reads what changed at Gitea and Forgejo. */
 import { Effect, Schema } from "effect"
 import type { ForgeClient } from "../Forge.ts"
 import type { FoundComment, HostChanges } from "../hosts/HostChanges.ts"

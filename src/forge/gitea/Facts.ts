@@ -13,7 +13,7 @@
  * | Comments of an issue are listed without pages, by `since` and `before` of their last edit (both inclusive) | gitea/NewestComment.ts |
  * | Issues of an owner are listed by their creation; `since` and the total in the headers count by their update, to the second | gitea/ChangedPulls.ts |
  * | A search for an owner that does not exist is refused with 400 | gitea/ChangedPulls.ts |
- * | A list of commits without those of another one exists since 1.20, a comparison since 1.22, with statistics that cannot be left out | gitea/Changes.ts |
+ * | A list of commits without those of another one exists since 1.20, a comparison since 1.22, always with statistics | gitea/Changes.ts |
  * | Labels of an organisation count in its repositories; a token needs a scope of its own to read them | gitea/Labels.ts |
  * | Forgejo and versions of Gitea before 1.24 ignore `until` in a list of commits | gitea/Pulls.ts |
  * | A status `warning` does not pass a required status | gitea/Comments.ts |

@@ -1,4 +1,4 @@
-/** What changed at GitHub. */
+/** Reads what changed at GitHub. */
 import { Effect } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { HostChanges } from "../hosts/HostChanges.ts"

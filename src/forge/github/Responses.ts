@@ -140,7 +140,7 @@ export const WrittenCommit = Schema.Struct({
   author: Schema.optional(Schema.NullOr(Schema.Struct({ login: Text }))),
   commit: Schema.Struct({ author: Schema.optional(Schema.NullOr(Schema.Struct({ email: Text, name: Text }))) })
 })
-/** What a commit has that another one has not. */
+/** Commits that one commit has and another one has not. */
 export const Comparison = Schema.Struct({ total_commits: Schema.Int, commits: Schema.Array(Schema.Unknown) })
 export const PushedCommit = Schema.Struct({
   author: WrittenCommit.fields.author,

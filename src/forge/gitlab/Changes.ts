@@ -1,4 +1,4 @@
-/** What changed at GitLab. */
+/** Reads what changed at GitLab. */
 import { Effect } from "effect"
 import type { ForgeClient } from "../Forge.ts"
 import type { HostChanges } from "../hosts/HostChanges.ts"

@@ -99,7 +99,7 @@ export const Commit = Schema.Struct({ id: Schema.String })
 export const Branch = Schema.Struct({ protected: Schema.Boolean, commit: Commit })
 /** Branch of which only the tip is read. */
 export const Tip = Schema.Struct({ name: Schema.String, commit: Commit })
-/** What a commit has that another one has not. */
+/** Commits that one commit has and another one has not. */
 export const Comparison = Schema.Struct({ commits: Schema.Array(Schema.Unknown) })
 export const PushedCommit = Schema.Struct({ author_name: Text, author_email: Text, message: Text })
 export const CommittedCommit = Schema.Struct({ committed_date: Schema.String })

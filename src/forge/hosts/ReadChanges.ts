@@ -1,6 +1,6 @@
 /**
- * What the lists of changes of all hosts have in common: values from hosts are read like those of deliveries, an item that cannot be
- * read is left out, and a list of pull requests is put in order, cut, and read by repository where an owner has none.
+ * Reads the items in lists of changes of all hosts like the parts of deliveries, without those that cannot be read. Puts pull requests in
+ * order and cuts their list, and reads it by repository where an owner has none.
  */
 import { Effect, Option, Schema } from "effect"
 import type { Person } from "../../domain/Change.ts"
