@@ -218,6 +218,7 @@ export class Installation implements AsyncDisposable {
     }
     await waitUntil(() => this.unfinished().length === 0, {
       timeout: 60_000,
+      interval: 50,
       describe: () => `still open: ${this.unfinished().join(", ")}; log:\n${this.aicr.log}`
     })
   }

@@ -22,6 +22,7 @@ const openRed = async (at: Installation) => {
 const ended = (at: Installation, count: number) =>
   waitUntil(() => at.aicr.log.split('"run ended"').length > count && at.unfinished().length === 0, {
     timeout: 60_000,
+    interval: 50,
     describe: () => `${at.unfinished().join(", ")}\n${at.aicr.log}`
   })
 

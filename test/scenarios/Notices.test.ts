@@ -74,7 +74,10 @@ describe("notices", { timeout: 240_000 }, () => {
     }
   }
   const found = (condition: string, count: number) =>
-    waitUntil(() => query(`SELECT id FROM notices WHERE ${condition}`).length === count, { describe: log })
+    waitUntil(() => query(`SELECT id FROM notices WHERE ${condition}`).length === count, {
+      interval: 50,
+      describe: log
+    })
   const fail = async (name: string) => {
     at.model.script(() => faults.unauthorized())
     await at.forge.notify(await at.open(name), "opened")

@@ -22,6 +22,23 @@ const leaveOut = {
   load: (id) => (unused.includes(id.slice(1)) ? "export {}" : undefined)
 }
 
+/**
+ * Node reads every export of a module of its own that is imported, and three of `node:http` load a second client of HTTP, which nothing uses: a
+ * twentieth of the processor time of a start. The bundle gets the other exports from the module itself.
+ */
+const http = process.getBuiltinModule("node:http")
+const clientOfHttp = ["WebSocket", "CloseEvent", "MessageEvent"]
+const exportsOfHttp = Object.keys(http).filter((name) => !clientOfHttp.includes(name))
+const leaveClientOut = {
+  name: "leave-client-out",
+  resolveId: (name, _, { kind }) =>
+    /^(node:)?http$/.test(name) && kind === "import-statement" ? "\0node:http" : undefined,
+  load: (id) =>
+    id === "\0node:http"
+      ? `const http = process.getBuiltinModule("node:http")\nexport default http\nexport const { ${exportsOfHttp.join(", ")} } = http`
+      : undefined
+}
+
 /** A module in a bundle still finds the files in the folder of its source, and is not the started one. */
 const keepPlaces = {
   name: "keep-places",
@@ -80,12 +97,14 @@ const write = async ({ rolldown }, dir, input, codeSplitting, places) => {
     platform: "node",
     logLevel: "silent",
     external: isOutside,
-    plugins: [leaveOut, places]
+    plugins: [leaveOut, leaveClientOut, places]
   })
   const { output } = await made.write({
     dir,
     format: "esm",
     codeSplitting,
+    // A start reads a fifth less.
+    comments: false,
     entryFileNames: "[name].mjs",
     chunkFileNames: "[name]-[hash].mjs"
   })
