@@ -10,8 +10,17 @@ import type { NewCommit } from "./DemoForgeGit.ts"
 import { giteaDialect } from "./DemoForgeGitea.ts"
 import { listen } from "./DemoForgeServer.ts"
 import type { DemoForgeOptions, ForgeServer } from "./DemoForgeServer.ts"
-import { createPull, createRepository, makeState, push, retarget } from "./DemoForgeState.ts"
-import type { DemoPull, DemoRepository, DemoState, DemoUser, NewPull, Permission } from "./DemoForgeState.ts"
+import { addComment, createPull, createRepository, editPull, makeState, push, retarget } from "./DemoForgeState.ts"
+import type {
+  DemoComment,
+  DemoPull,
+  DemoRepository,
+  DemoState,
+  DemoUser,
+  NewPull,
+  Permission,
+  PullEdit
+} from "./DemoForgeState.ts"
 
 export type { DemoForgeOptions, Fault } from "./DemoForgeServer.ts"
 
@@ -34,6 +43,10 @@ export interface DemoForge {
   readonly createPull: (fullName: string, pull: NewPull) => Promise<DemoPull>
   readonly pull: (fullName: string, number: number) => DemoPull
   readonly close: (pull: DemoPull, merged: boolean) => void
+  /** Changes fields of a pull request, without a delivery: opens it again, or marks it as ready. */
+  readonly edit: (pull: DemoPull, edit: PullEdit) => void
+  /** Comments on a pull request, without a delivery. */
+  readonly comment: (pull: DemoPull, body: string, sender?: string) => DemoComment
   /** Changes the base branch of a pull request. */
   readonly retarget: (pull: DemoPull, baseBranch: string) => Promise<void>
   readonly setLabels: (pull: DemoPull, labels: ReadonlyArray<string>) => void
@@ -121,16 +134,11 @@ export const startDemoForge = async (options: DemoForgeOptions): Promise<DemoFor
     push: (fullName, change) => push(state, repositoryOf(state, fullName), change),
     createPull: (fullName, pull) => createPull(state, repositoryOf(state, fullName), pull),
     pull: (fullName, number) => pullOf(state, fullName, number),
-    close: (pull, merged) => {
-      pull.state = "closed"
-      pull.merged = merged
-      state.version++
-    },
+    close: (pull, merged) => editPull(state, pull, { state: "closed", merged }),
+    edit: (pull, edit) => editPull(state, pull, edit),
+    comment: (pull, body, sender = "dana") => addComment(state, pull, state.user(sender), body),
     retarget: (pull, baseBranch) => retarget(state, pull, baseBranch),
-    setLabels: (pull, labels) => {
-      pull.labels = labels.map(state.label)
-      state.version++
-    },
+    setLabels: (pull, labels) => editPull(state, pull, { labels: labels.map(state.label) }),
     setPermission: (fullName, login, permission) =>
       void repositoryOf(state, fullName).permissions.set(login, permission),
     pageOf: (pull) => `${url}/${pull.repository.fullName}/pulls/${pull.number}`,

@@ -46,7 +46,14 @@ export type DemoEvent =
       readonly action: "opened" | "synchronized" | "closed" | "reopened" | "label_updated" | "edited"
       readonly sender: DemoUser
     }
-  | { readonly kind: "comment"; readonly pull: DemoPull; readonly body: string; readonly sender: DemoUser }
+  | {
+      readonly kind: "comment"
+      readonly pull: DemoPull
+      readonly body: string
+      readonly sender: DemoUser
+      /** Id of the comment, where it is one of the pull request. */
+      readonly id?: number
+    }
   | {
       readonly kind: "push"
       readonly repository: DemoRepository
@@ -75,16 +82,17 @@ export interface DemoDialect {
   readonly sign: (body: Buffer, secret: string, deliveryId: string) => Readonly<Record<string, string>>
 }
 
-/** Handles a request with the first matching route. */
+/** Handles a request with the matching route that has the fewest parameters, the first of several. */
 export const dispatch = async (dialect: DemoDialect, context: Omit<ApiContext, "params">): Promise<ApiAnswer> => {
-  let known = false
-  for (const route of dialect.routes) {
+  const matching = dialect.routes.flatMap((route) => {
     const params = matches(route.path, context.request.path)
-    if (params === undefined) continue
-    known = true
-    if (route.method === context.request.method) return route.answer({ ...context, params })
-  }
-  return known
+    return params === undefined ? [] : [{ route, params, count: Object.keys(params).length }]
+  })
+  const [chosen] = matching
+    .filter(({ route }) => route.method === context.request.method)
+    .toSorted((a, b) => a.count - b.count)
+  if (chosen !== undefined) return chosen.route.answer({ ...context, params: chosen.params })
+  return matching.length > 0
     ? { status: 405, body: dialect.error("method not allowed") }
     : { status: 404, body: dialect.error("not found") }
 }
@@ -112,7 +120,11 @@ export const page = <A>(
   size: { readonly name: string; readonly standard: number; readonly most: number }
 ): { readonly items: ReadonlyArray<A>; readonly headers: Record<string, string> } => {
   const { query, path } = context.request
-  const per = Math.min(size.most, Math.max(1, Number(query.get(size.name)) || size.standard))
+  const per = Math.min(
+    size.most,
+    context.state.pageLimit ?? size.most,
+    Math.max(1, Number(query.get(size.name)) || size.standard)
+  )
   const number = Math.max(1, Number(query.get("page")) || 1)
   const headers: Record<string, string> = { "x-total-count": String(items.length) }
   if (number * per < items.length) {

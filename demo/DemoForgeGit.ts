@@ -45,6 +45,28 @@ export const gitOnce = (directory: string, args: ReadonlyArray<string>): Promise
   return result
 }
 
+/** Returns the commits that `git log` lists for these arguments; undefined when it fails, as for an unknown commit. */
+export const logCommits = async (directory: string, args: ReadonlyArray<string>) => {
+  const log = await git(directory, ["log", "--format=%H%x00%cI%x00%an%x00%ae%x00%B%x1e", ...args]).catch(
+    () => undefined
+  )
+  return log
+    ?.split("\x1e\n")
+    .filter((entry) => entry !== "")
+    .map((entry) => {
+      const [id = "", committedAt = "", name = "", email = "", message = ""] = entry.split("\0")
+      return { id, committedAt, name, email, message: message.trimEnd() }
+    })
+}
+
+/** Names and tips of the branches. */
+export const listTips = async (
+  directory: string
+): Promise<ReadonlyArray<{ readonly name: string; readonly id: string }>> => {
+  const refs = await git(directory, ["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads"])
+  return refs.split("\n").flatMap((line) => (line === "" ? [] : [{ id: line.slice(0, 40), name: line.slice(41) }]))
+}
+
 /** Whether a commit is there. */
 export const hasCommit = (directory: string, id: string): Promise<boolean> =>
   gitOnce(directory, ["cat-file", "-e", `${id}^{commit}`]).then(

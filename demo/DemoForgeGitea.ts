@@ -1,8 +1,9 @@
 /** Gitea as the demo forge speaks it: the operations a reviewer needs, with Gitea's refusals and page sizes, and its signatures. */
 import { createHmac } from "node:crypto"
-import { git, hasCommit } from "./DemoForgeGit.ts"
-import { computeDiff, removePending, reviewsFor } from "./DemoForgeState.ts"
+import { git, hasCommit, logCommits } from "./DemoForgeGit.ts"
+import { addComment, computeDiff, removePending, reviewsFor } from "./DemoForgeState.ts"
 import type { DemoComment, DemoPull, DemoReview } from "./DemoForgeState.ts"
+import { changeRoutes } from "./DemoForgeGiteaChanges.ts"
 import { delivered } from "./DemoForgeGiteaEvents.ts"
 import {
   commentJson,
@@ -10,6 +11,7 @@ import {
   repositoryJson,
   reviewCommentsJson,
   reviewJson,
+  statusJson,
   userJson
 } from "./DemoForgeGiteaJson.ts"
 import { lineAt } from "./DemoForgeDiff.ts"
@@ -162,17 +164,7 @@ const createStatus = async (context: ApiContext): Promise<ApiAnswer> => {
   context.state.version++
   return {
     status: 201,
-    body: {
-      id: status.id,
-      status: status.state,
-      target_url: status.targetUrl,
-      description: status.description,
-      url: `${context.url}/api/v1/repos/${repository.fullName}/statuses/${sha}`,
-      context: status.context,
-      creator: userJson(status.user, context.url),
-      created_at: status.createdAt,
-      updated_at: status.createdAt
-    }
+    body: statusJson(status, repository, sha, context.url)
   }
 }
 
@@ -181,19 +173,21 @@ const commits = async (context: ApiContext): Promise<ApiAnswer> => {
   if (repository === undefined) return notFound
   const ref = context.request.query.get("sha") ?? repository.defaultBranch
   const most = Math.min(50, Number(context.request.query.get("limit")) || 30)
-  const log = await git(repository.directory, [
-    "log",
-    `--max-count=${most}`,
-    `--skip=${most * (Number(context.request.query.get("page") ?? 1) - 1)}`,
-    "--format=%H %cI %s",
-    "--end-of-options",
-    ref
-  ]).catch(() => undefined)
+  const other = context.request.query.get("not")
+  const range = ["--end-of-options", ref, ...(other === null ? [] : [`^${other}`])]
+  const skipped = most * (Number(context.request.query.get("page") ?? 1) - 1)
+  const log = await logCommits(repository.directory, [`--max-count=${most}`, `--skip=${skipped}`, ...range])
   if (log === undefined) return notFound
-  const rows = log.split("\n").flatMap((line) => (line === "" ? [] : [line.split(" ")]))
+  const total = other === null ? undefined : await git(repository.directory, ["rev-list", "--count", ...range])
   return {
     status: 200,
-    body: rows.map(([sha, created, ...subject]) => ({ sha, created, commit: { message: subject.join(" ") } }))
+    headers: total === undefined ? {} : { "x-total-count": total.trim() },
+    body: log.map(({ committedAt, email, id, message, name }) => ({
+      sha: id,
+      created: committedAt,
+      author: null,
+      commit: { message, author: { name, email } }
+    }))
   }
 }
 
@@ -304,11 +298,7 @@ const routes: ReadonlyArray<DemoRoute> = [
     answer: onPull("index", ({ state, request, url }, pull) => {
       const body = field(request.body, "body", isText) ?? ""
       if (body.trim() === "") return refusal(422, "[Body]: Required")
-      const now = state.now()
-      const comment: DemoComment = { id: state.nextId(), user: request.user, createdAt: now, updatedAt: now, body }
-      pull.comments.push(comment)
-      state.version++
-      return { status: 201, body: commentJson(comment, pull, url) }
+      return { status: 201, body: commentJson(addComment(state, pull, request.user, body), pull, url) }
     })
   },
   { method: "PATCH", path: `${repo}/issues/comments/{id}`, answer: editComment },
@@ -318,7 +308,7 @@ const routes: ReadonlyArray<DemoRoute> = [
 export const giteaDialect: DemoDialect = {
   name: "gitea",
   apiPath: "/api/v1",
-  routes,
+  routes: [...routes, ...changeRoutes],
   error,
   payload: (event, url, state) => {
     const made = delivered(event, url, state)

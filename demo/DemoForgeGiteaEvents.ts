@@ -30,7 +30,7 @@ export const delivered = (event: DemoEvent, url: string, state: DemoState) => {
       const { pull, body } = event
       const now = state.now()
       const comment = commentJson(
-        { id: state.nextId(), user: event.sender, createdAt: now, updatedAt: now, body },
+        { id: event.id ?? state.nextId(), user: event.sender, createdAt: now, updatedAt: now, body },
         pull,
         url
       )

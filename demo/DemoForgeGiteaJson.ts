@@ -1,6 +1,14 @@
 /** Builds the JSON of Gitea's responses and deliveries, after its published API description and recorded deliveries. Pure. */
-import { countLineComments } from "./DemoForgeState.ts"
-import type { DemoComment, DemoPull, DemoRepository, DemoReview, DemoState, DemoUser } from "./DemoForgeState.ts"
+import { countLineComments, updatedAt } from "./DemoForgeState.ts"
+import type {
+  DemoComment,
+  DemoPull,
+  DemoRepository,
+  DemoReview,
+  DemoState,
+  DemoStatus,
+  DemoUser
+} from "./DemoForgeState.ts"
 
 export const userJson = (user: DemoUser, url: string) => ({
   id: user.id,
@@ -109,7 +117,7 @@ export const pullJson = (pull: DemoPull, url: string, state: DemoState) => {
     merge_base: pull.base,
     due_date: null,
     created_at: pull.createdAt,
-    updated_at: pull.createdAt,
+    updated_at: updatedAt(pull),
     closed_at: null,
     pin_order: 0
   }
@@ -170,3 +178,37 @@ export const reviewCommentsJson = (review: DemoReview, pull: DemoPull, url: stri
     html_url: `${url}/${pull.repository.fullName}/pulls/${pull.number}#issuecomment-${comment.id}`,
     pull_request_url: `${url}/${pull.repository.fullName}/pulls/${pull.number}`
   }))
+
+export const statusJson = (status: DemoStatus, repository: DemoRepository, sha: string, url: string) => ({
+  id: status.id,
+  status: status.state,
+  target_url: status.targetUrl,
+  description: status.description,
+  url: `${url}/api/v1/repos/${repository.fullName}/statuses/${sha}`,
+  context: status.context,
+  creator: userJson(status.user, url),
+  created_at: status.createdAt,
+  updated_at: status.createdAt
+})
+
+/** Pull request in a list of issues. */
+export const issueJson = (pull: DemoPull, url: string) => {
+  const { repository } = pull
+  const web = `${url}/${repository.fullName}/pulls/${pull.number}`
+  return {
+    id: pull.id,
+    url: web,
+    html_url: web,
+    number: pull.number,
+    user: userJson(pull.author, url),
+    title: pull.title,
+    body: pull.description,
+    labels: pull.labels.map(({ id, name }) => ({ id, name })),
+    state: pull.state,
+    comments: pull.comments.length,
+    created_at: pull.createdAt,
+    updated_at: updatedAt(pull),
+    pull_request: { merged: pull.merged, merged_at: null, draft: pull.draft, html_url: web },
+    repository: { id: repository.id, name: repository.name, owner: repository.owner, full_name: repository.fullName }
+  }
+}

@@ -22,6 +22,8 @@ export type Fault =
   | { readonly kind: "partial"; readonly transactions: number }
   /** Executes the request without responding. */
   | { readonly kind: "hung" }
+  /** Executes the request and closes the connection after half of the response. */
+  | { readonly kind: "half" }
   | { readonly kind: "slow"; readonly millis: number }
 
 export interface DemoForgeOptions {
@@ -111,6 +113,7 @@ const respondToApi = async (
   options.onAnswer?.(call, sent)
   if (fault?.kind === "lost" || fault?.kind === "partial") return void response.destroy()
   if (fault?.kind === "hung") return
+  if (fault?.kind === "half") return writeHalf(response, sent)
   writeJson(response, sent)
 }
 
@@ -212,6 +215,12 @@ export const listen = async (forge: ForgeServer): Promise<Server> => {
 const writeJson = (response: ServerResponse, sent: ApiAnswer): void => {
   response.writeHead(sent.status, { "content-type": "application/json; charset=utf-8", ...sent.headers })
   response.end(sent.body === undefined ? undefined : JSON.stringify(sent.body))
+}
+
+const writeHalf = (response: ServerResponse, sent: ApiAnswer): void => {
+  const text = JSON.stringify(sent.body)
+  response.writeHead(sent.status, { "content-type": "application/json", "content-length": text.length })
+  response.write(text.slice(0, text.length / 2), () => response.destroy())
 }
 
 const writeHtml = (response: ServerResponse, status: number, html: string): void => {

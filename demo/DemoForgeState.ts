@@ -54,7 +54,16 @@ export interface DemoPull {
   merged: boolean
   draft: boolean
   labels: ReadonlyArray<DemoLabel>
+  /** Time of the last change, other than comments and reviews. */
+  changedAt: string
 }
+
+/** Returns when a pull request was updated, as hosts count it: a push, an edit, a comment and a review are updates. */
+export const updatedAt = ({ changedAt, comments, reviews }: DemoPull): string =>
+  [...comments.map((comment) => comment.updatedAt), ...reviews.map((review) => review.createdAt)].reduce(
+    (latest, time) => (time > latest ? time : latest),
+    changedAt
+  )
 
 /** Returns how many comments on lines a pull request shows. */
 export const countLineComments = ({ reviews }: DemoPull): number =>
@@ -118,6 +127,8 @@ export interface DemoState {
   readonly now: () => string
   /** Grows with everything that changes what the pages show. */
   version: number
+  /** Most items of a page, where the server has a lower limit than its host has by default. */
+  pageLimit?: number
 }
 
 export const makeState = (): DemoState => {
@@ -185,6 +196,7 @@ export const refreshPulls = async (state: DemoState, repository: DemoRepository)
     const head = (await tip(repository.directory, pull.headBranch)) ?? pull.head
     if (head === pull.head) continue
     pull.head = head
+    pull.changedAt = state.now()
     await setRef(repository.directory, `refs/pull/${pull.number}/head`, head)
     moved.push(pull)
   }
@@ -212,6 +224,7 @@ export const createPull = async (state: DemoState, repository: DemoRepository, w
   const baseBranch = wanted.baseBranch ?? repository.defaultBranch
   const [head, base] = await Promise.all([findTip(repository, wanted.headBranch), findTip(repository, baseBranch)])
   const number = Math.max(0, ...repository.pulls.keys()) + 1
+  const now = state.now()
   const pull: DemoPull = {
     id: state.nextId(),
     number,
@@ -219,7 +232,8 @@ export const createPull = async (state: DemoState, repository: DemoRepository, w
     headBranch: wanted.headBranch,
     baseBranch,
     author: state.user(wanted.author ?? "dana"),
-    createdAt: state.now(),
+    createdAt: now,
+    changedAt: now,
     comments: [],
     reviews: [],
     pendingReviews: [],
@@ -238,10 +252,24 @@ export const createPull = async (state: DemoState, repository: DemoRepository, w
   return pull
 }
 
-export const retarget = async (state: DemoState, pull: DemoPull, baseBranch: string): Promise<void> => {
-  pull.base = await findTip(pull.repository, baseBranch)
-  pull.baseBranch = baseBranch
+export type PullEdit = Partial<
+  Pick<DemoPull, "base" | "baseBranch" | "description" | "draft" | "labels" | "merged" | "state" | "title">
+>
+
+export const editPull = (state: DemoState, pull: DemoPull, edit: PullEdit): void => {
+  Object.assign(pull, edit, { changedAt: state.now() })
   state.version++
+}
+
+export const retarget = async (state: DemoState, pull: DemoPull, baseBranch: string): Promise<void> =>
+  editPull(state, pull, { base: await findTip(pull.repository, baseBranch), baseBranch })
+
+export const addComment = (state: DemoState, pull: DemoPull, user: DemoUser, body: string): DemoComment => {
+  const now = state.now()
+  const comment: DemoComment = { id: state.nextId(), user, createdAt: now, updatedAt: now, body }
+  pull.comments.push(comment)
+  state.version++
+  return comment
 }
 
 /** The newest diffs of each repository, shared by pull requests of the same commits and all comments on them. */

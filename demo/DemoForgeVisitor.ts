@@ -1,6 +1,7 @@
 /** Executes actions of a visitor of the pages on a pull request: comments on it, and dismisses comments at lines. Forms without script. */
 import type { IncomingMessage } from "node:http"
 import type { DemoEvent } from "./DemoForgeDialect.ts"
+import { addComment } from "./DemoForgeState.ts"
 import type { DemoPull, DemoState, DemoUser } from "./DemoForgeState.ts"
 import { readBody } from "./ReadBody.ts"
 
@@ -27,10 +28,8 @@ export const parseVisitorAction = (
 
 const comment = (state: DemoState, pull: DemoPull, visitor: DemoUser, body: string): DemoEvent | undefined => {
   if (body === "") return undefined
-  const now = state.now()
-  pull.comments.push({ id: state.nextId(), user: visitor, createdAt: now, updatedAt: now, body })
-  state.version++
-  return { kind: "comment", pull, body, sender: visitor }
+  const { id } = addComment(state, pull, visitor, body)
+  return { kind: "comment", pull, body, sender: visitor, id }
 }
 
 /** Resolves a comment at a line, or opens it again. Hosts of this kind send no webhook about it. */

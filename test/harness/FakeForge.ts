@@ -87,6 +87,7 @@ export const fault = {
   cut: { kind: "cut" },
   lost: { kind: "lost" },
   hung: { kind: "hung" },
+  half: { kind: "half" },
   tooMany: (retryAfter: string): Fault => answered(429, { message: "slow down" }, { "retry-after": retryAfter }),
   slow: (millis: number): Fault => ({ kind: "slow", millis }),
   answered

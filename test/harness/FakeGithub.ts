@@ -5,8 +5,16 @@ import { newestFirst, readTip } from "./FakeCommits.ts"
 import { lineAt } from "../../demo/DemoForgeDiff.ts"
 import { page, findRepository } from "../../demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../demo/DemoForgeDialect.ts"
-import { computeDiff, countLineComments, removePending, reviewsFor } from "../../demo/DemoForgeState.ts"
+import {
+  addComment,
+  computeDiff,
+  countLineComments,
+  removePending,
+  reviewsFor,
+  updatedAt
+} from "../../demo/DemoForgeState.ts"
 import type { DemoComment, DemoPull, DemoRepository, DemoUser } from "../../demo/DemoForgeState.ts"
+import { githubChangeRoutes, isSince } from "./FakeGithubChanges.ts"
 import { field, isList, isNumber, isText } from "./Fields.ts"
 
 const error = (message: string, errors: ReadonlyArray<unknown> = []) => ({
@@ -74,7 +82,7 @@ const pullJson = (pull: DemoPull, url: string) => ({
     repo: repositoryJson(pull.repository, url)
   },
   created_at: pull.createdAt,
-  updated_at: pull.createdAt
+  updated_at: updatedAt(pull)
 })
 
 const commentJson = (comment: DemoComment, pull: DemoPull, url: string) => ({
@@ -277,7 +285,9 @@ const routes: ReadonlyArray<DemoRoute> = [
     method: "GET",
     path: `${repo}/pulls/{number}/comments`,
     answer: onPull("number", (context, pull) => {
-      const all = pull.reviews.flatMap((review) => review.comments.map((comment) => ({ comment, review })))
+      const all = pull.reviews
+        .filter(({ createdAt }) => isSince(context, createdAt))
+        .flatMap((review) => review.comments.map((comment) => ({ comment, review })))
       const { items, headers } = page(context, all, pages)
       const body = items.map(({ comment, review }) => ({
         id: comment.id,
@@ -289,6 +299,7 @@ const routes: ReadonlyArray<DemoRoute> = [
         start_line: comment.startLine ?? null,
         side: comment.side === "new" ? "RIGHT" : "LEFT",
         commit_id: review.commit,
+        created_at: review.createdAt,
         html_url: `${webOf(pull, context.url)}#discussion_r${comment.id}`
       }))
       return { status: 200, headers, body }
@@ -298,7 +309,8 @@ const routes: ReadonlyArray<DemoRoute> = [
     method: "GET",
     path: `${repo}/issues/{number}/comments`,
     answer: onPull("number", (context, pull) => {
-      const { items, headers } = page(context, pull.comments, pages)
+      const written = pull.comments.filter((comment) => isSince(context, comment.updatedAt))
+      const { items, headers } = page(context, written, pages)
       return { status: 200, headers, body: items.map((comment) => commentJson(comment, pull, context.url)) }
     })
   },
@@ -308,11 +320,7 @@ const routes: ReadonlyArray<DemoRoute> = [
     answer: onPull("number", ({ state, request, url }, pull) => {
       const body = field(request.body, "body", isText) ?? ""
       if (body.trim() === "") return refusal(422, "Validation Failed", [{ resource: "IssueComment", field: "body" }])
-      const now = state.now()
-      const comment: DemoComment = { id: state.nextId(), user: request.user, createdAt: now, updatedAt: now, body }
-      pull.comments.push(comment)
-      state.version++
-      return { status: 201, body: commentJson(comment, pull, url) }
+      return { status: 201, body: commentJson(addComment(state, pull, request.user, body), pull, url) }
     })
   },
   {
@@ -356,7 +364,7 @@ const routes: ReadonlyArray<DemoRoute> = [
 export const githubDialect: DemoDialect = {
   name: "github",
   apiPath: "/api/v3",
-  routes,
+  routes: [...routes, ...githubChangeRoutes(pullJson)],
   error,
   payload: (event, url, state) => {
     const sender = userJson(event.sender, url)
@@ -377,7 +385,13 @@ export const githubDialect: DemoDialect = {
       }
       case "comment": {
         const now = state.now()
-        const comment = { id: state.nextId(), user: event.sender, createdAt: now, updatedAt: now, body: event.body }
+        const comment = {
+          id: event.id ?? state.nextId(),
+          user: event.sender,
+          createdAt: now,
+          updatedAt: now,
+          body: event.body
+        }
         const web = webOf(event.pull, url)
         const issue = {
           number: event.pull.number,

@@ -4,8 +4,9 @@ import { newestFirst, readTip } from "./FakeCommits.ts"
 import { lineAt } from "../../demo/DemoForgeDiff.ts"
 import { page } from "../../demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../demo/DemoForgeDialect.ts"
-import { computeDiff, countLineComments } from "../../demo/DemoForgeState.ts"
+import { addComment, computeDiff, countLineComments, updatedAt } from "../../demo/DemoForgeState.ts"
 import type { DemoPull, DemoRepository, DemoReviewComment, DemoUser } from "../../demo/DemoForgeState.ts"
+import { gitlabChangeRoutes } from "./FakeGitlabChanges.ts"
 import { startOfRange } from "./GitlabLineRange.ts"
 import { field, isNumber, isObject, isText } from "./Fields.ts"
 
@@ -67,6 +68,9 @@ const mergeJson = async (pull: DemoPull, url: string) => ({
   web_url: `${url}/${pull.repository.fullName}/-/merge_requests/${pull.number}`,
   author: userJson(pull.author),
   labels: pull.labels.map((label) => label.name),
+  references: { full: `${pull.repository.fullName}!${pull.number}` },
+  created_at: pull.createdAt,
+  updated_at: updatedAt(pull),
   user_notes_count: pull.comments.length + countLineComments(pull),
   diff_refs: { base_sha: await mergeBase(pull), start_sha: pull.base, head_sha: pull.head }
 })
@@ -83,6 +87,9 @@ const noteJson = (note: {
   created_at: note.createdAt,
   system: false
 })
+
+const lineNotes = ({ reviews }: DemoPull) =>
+  reviews.flatMap(({ comments, createdAt, user }) => comments.map((comment) => ({ ...comment, user, createdAt })))
 
 /** GitLab wants new_line for added, old_line for removed and both for unchanged lines. */
 const placeOf = async (pull: DemoPull, position: object): Promise<Draft["at"] | undefined> => {
@@ -191,7 +198,9 @@ const routes: ReadonlyArray<DemoRoute> = [
     method: "GET",
     path: `${mr}/notes`,
     answer: onMerge((context, pull) => {
-      const { items, headers } = page(context, pull.comments, pages)
+      const inOrder = [...pull.comments, ...lineNotes(pull)].toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
+      const notes = context.request.query.get("sort") === "asc" ? inOrder : inOrder.toReversed()
+      const { items, headers } = page(context, notes, pages)
       return { status: 200, headers, body: items.map(noteJson) }
     })
   },
@@ -199,12 +208,8 @@ const routes: ReadonlyArray<DemoRoute> = [
     method: "POST",
     path: `${mr}/notes`,
     answer: onMerge(({ state, request }, pull) => {
-      const now = state.now()
       const body = field(request.body, "body", isText) ?? ""
-      const comment = { id: state.nextId(), user: request.user, createdAt: now, updatedAt: now, body }
-      pull.comments.push(comment)
-      state.version++
-      return { status: 201, body: noteJson(comment) }
+      return { status: 201, body: noteJson(addComment(state, pull, request.user, body)) }
     })
   },
   {
@@ -223,10 +228,7 @@ const routes: ReadonlyArray<DemoRoute> = [
     method: "GET",
     path: `${mr}/discussions`,
     answer: onMerge((context, pull) => {
-      const inline = pull.reviews.flatMap((review) =>
-        review.comments.map((comment) => ({ ...comment, user: review.user, createdAt: review.createdAt }))
-      )
-      const all = [...pull.comments, ...inline].map((note) => ({
+      const all = [...pull.comments, ...lineNotes(pull)].map((note) => ({
         id: `d${note.id}`,
         individual_note: false,
         notes: [noteJson(note)]
@@ -344,7 +346,7 @@ const actions: Readonly<Record<string, string>> = {
 export const gitlabDialect: DemoDialect = {
   name: "gitlab",
   apiPath: "/api/v4",
-  routes,
+  routes: [...routes, ...gitlabChangeRoutes(mergeJson, projectOf)],
   error,
   payload: (event, url, state) => {
     const repository = event.kind === "push" ? event.repository : event.pull.repository
@@ -388,7 +390,7 @@ export const gitlabDialect: DemoDialect = {
       }
       case "comment": {
         const object_attributes = {
-          id: state.nextId(),
+          id: event.id ?? state.nextId(),
           note: event.body,
           noteable_type: "MergeRequest",
           action: "create",

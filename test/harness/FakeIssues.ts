@@ -1,5 +1,6 @@
 /** Issues, labels, files and commit comments in the format of the hosts, added to the dialects of the fake forge. */
 import { git, gitOnce } from "../../demo/DemoForgeGit.ts"
+import { listChanged } from "../../demo/DemoForgeGiteaChanges.ts"
 import { page, findRepository } from "../../demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../demo/DemoForgeDialect.ts"
 import type { DemoRepository, DemoUser } from "../../demo/DemoForgeState.ts"
@@ -157,12 +158,14 @@ const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> =>
   }
   const author = async (context: ApiContext, fake: FakeIssues, repository: DemoRepository): Promise<ApiAnswer> => {
     const sha = context.params["sha"] ?? ""
-    const email = await gitOnce(repository.directory, ["log", "-1", "--format=%ae", sha]).catch(() => undefined)
-    if (email === undefined) return notFound
-    const login = fake.accounts.get(email.trim())
-    if (kind === "gitlab") return { status: 200, body: { id: sha, author_email: email.trim() } }
+    const log = await gitOnce(repository.directory, ["log", "-1", "--format=%ae%n%cI", sha]).catch(() => undefined)
+    if (log === undefined) return notFound
+    const [email = "", date = ""] = log.split("\n")
+    const login = fake.accounts.get(email)
+    if (kind === "gitlab") return { status: 200, body: { id: sha, author_email: email, committed_date: date } }
     const account = login === undefined ? null : { login, id: context.state.user(login).id }
-    return { status: 200, body: { sha, author: account, commit: { author: { email: email.trim() } } } }
+    const dated = kind === "gitea" ? { created: date } : {}
+    return { status: 200, body: { sha, ...dated, author: account, commit: { author: { email } } } }
   }
   const commentJson = (comment: FakeIssues["commitComments"][number]) =>
     kind === "gitlab"
@@ -175,6 +178,7 @@ const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> =>
       path: `${repo}/issues`,
       answer: on((context, fake, repository) => {
         const { query } = context.request
+        if (kind === "gitea" && query.get("type") === "pulls") return listChanged(context, [repository])
         const state = (query.get("state") ?? "open").replace("opened", "open")
         const byMe = query.get("scope") === "created_by_me" ? context.request.user.login : null
         const creator = byMe ?? query.get(kind === "github" ? "creator" : "created_by")
@@ -285,6 +289,7 @@ const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> =>
           return { status: 200, body: issue.labels.map((name) => ({ name })) }
         }
         if (pull === undefined) return notFound
+        pull.changedAt = context.state.now()
         pull.labels = [
           ...pull.labels,
           ...names.filter((name) => !pull.labels.some((label) => label.name === name)).map(context.state.label)
@@ -330,6 +335,7 @@ const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> =>
               const name = field(context.request.body, "add_labels", isText)
               if (pull === undefined || name === undefined) return notFound
               if (!pull.labels.some((label) => label.name === name)) {
+                pull.changedAt = context.state.now()
                 pull.labels = [...pull.labels, context.state.label(name)]
               }
               return { status: 200, body: { iid: pull.number } }

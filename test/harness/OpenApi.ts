@@ -9,6 +9,8 @@ import { hasContracts, readContract } from "./Contracts.ts"
 
 const further = [
   "GET /repos/{owner}/{repo}/branches/{branch}",
+  // "List a repository's branches"
+  "GET /repos/{owner}/{repo}/branches",
   "GET /repos/{owner}/{repo}/issues/comments/{id}",
   "GET /version",
   "GET /orgs/{org}/labels",
@@ -145,12 +147,39 @@ const actions = (size: "limit" | "per_page"): Node => ({
   ]),
   "/repos/{owner}/{repo}/actions/artifacts/{artifact_id}/zip": get({}, ["artifact_id"])
 })
+/** A list with these parameters, in pages. */
+const pagedBy = (size: "limit" | "per_page", ...names: ReadonlyArray<string>) =>
+  get({ ...Object.fromEntries(names.map((name) => [name, "string" as const])), page: "integer", [size]: "integer" })
+
+const mergeRequests = pagedBy(
+  "per_page",
+  "state",
+  "scope",
+  "order_by",
+  "sort",
+  "updated_after",
+  "updated_before",
+  "view"
+)
 const leftOut: Readonly<Record<string, Node>> = {
   gitea: { "/repos/{owner}/{repo}/pulls": pullList, ...actions("limit") },
   forgejo: { "/repos/{owner}/{repo}/pulls": pullList },
-  github: actions("per_page"),
+  // docs.github.com, "Search issues and pull requests", "List pull requests", "List branches", "Get a commit object",
+  // "List commit statuses for a reference"
+  github: {
+    ...actions("per_page"),
+    "/search/issues": pagedBy("per_page", "q", "sort", "order"),
+    "/repos/{owner}/{repo}/pulls": pagedBy("per_page", "state", "head", "base", "sort", "direction"),
+    "/repos/{owner}/{repo}/branches": pagedBy("per_page", "protected"),
+    "/repos/{owner}/{repo}/git/commits/{commit_sha}": get({}),
+    "/repos/{owner}/{repo}/commits/{ref}/statuses": pagedBy("per_page")
+  },
   // docs.gitlab.com, "List project pipelines", "List pipeline jobs", "Get job artifacts"
+  // "List group merge requests", "List project merge requests", "List all repository branches"
   gitlab: {
+    "/groups/{id}/merge_requests": mergeRequests,
+    "/projects/{id}/merge_requests": mergeRequests,
+    "/projects/{id}/repository/branches": pagedBy("per_page", "search"),
     "/projects/{id}/pipelines": get({ sha: "string", source: "string", page: "integer", per_page: "integer" }),
     "/projects/{id}/pipelines/{pipeline_id}/jobs": get({ page: "integer", per_page: "integer" }, ["pipeline_id"]),
     "/projects/{id}/jobs/{job_id}/artifacts": get({}, ["job_id"])

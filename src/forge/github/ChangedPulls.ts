@@ -39,6 +39,8 @@ const readListed = reader(ListedPull, ({ base: { repo }, created_at: createdAt, 
 const isBefore = (since: number | undefined) => (pull: ChangedPull) =>
   since !== undefined && pull.updatedAt < toSecond(since)
 
+const maxPages = maxSearchResults / pages.value
+
 /** Most repositories of an owner that are tried in search of one on which the app is installed. */
 const maxInstallations = 3
 
@@ -62,8 +64,8 @@ export const githubPullList = ({ rest, search }: Pick<Access, "rest" | "search">
       if (isIncomplete === true) return undefined
       seen += items.length
       found.push(...items.flatMap((item) => readFound(item) ?? []))
-      if (items.length === 0 || seen >= total || page * pages.value >= wanted)
-        return newestPulls(found, Math.max(0, total - seen), wanted)
+      const isLast = items.length === 0 || seen >= total || page >= maxPages
+      if (isLast || found.length >= wanted) return newestPulls(found, Math.max(0, total - seen), wanted)
     }
   })
 

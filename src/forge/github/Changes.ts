@@ -16,14 +16,14 @@ import {
   toIsoSecond,
   writtenSince
 } from "../hosts/ReadChanges.ts"
-import { isRefused } from "../http/HostWords.ts"
 import { ownerAndName } from "../http/Profile.ts"
+import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import { limits } from "../webhook/Payload.ts"
 import type { Access } from "./Access.ts"
 import { githubPullList } from "./ChangedPulls.ts"
 import { stateNames, statusContext } from "./Comments.ts"
 import { toCommentId } from "./CommentId.ts"
-import { pages, refusals } from "./Facts.ts"
+import { pages } from "./Facts.ts"
 import {
   CommittedCommit,
   Comparison,
@@ -107,7 +107,7 @@ export const githubChanges = (host: Pick<Access, "rest" | "search" | "self">): H
         )
         .pipe(
           Effect.map(({ committer }) => readTime(committer.date)),
-          Effect.catchIf(isRefused(refusals.commitUnknown), () => Effect.undefined)
+          undefinedIfMissing
         )
   }
 }
