@@ -12,8 +12,10 @@ const mostResults = 1000
 const toSeconds = (time: string): number => Math.floor(Date.parse(time) / 1000)
 
 /** Whether something with this time is listed `since` the time of the request. */
-export const isSince = ({ request }: ApiContext, time: string): boolean =>
-  toSeconds(time) >= toSeconds(request.query.get("since") ?? "1970-01-01")
+export const isSince = ({ request }: ApiContext, time: string): boolean => {
+  const since = request.query.get("since")
+  return since === null || toSeconds(time) >= toSeconds(since)
+}
 
 /** One page with the only header that the host sends: it returns no totals. */
 const linked = <A>(context: ApiContext, items: ReadonlyArray<A>, toJson: (item: A) => unknown): ApiAnswer => {

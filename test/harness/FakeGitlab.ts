@@ -80,8 +80,10 @@ const noteJson = (note: {
   readonly body: string
   readonly user: DemoUser
   readonly createdAt: string
+  readonly type?: string
 }) => ({
   id: note.id,
+  type: note.type ?? null,
   body: note.body,
   author: userJson(note.user),
   created_at: note.createdAt,
@@ -89,7 +91,9 @@ const noteJson = (note: {
 })
 
 const lineNotes = ({ reviews }: DemoPull) =>
-  reviews.flatMap(({ comments, createdAt, user }) => comments.map((comment) => ({ ...comment, user, createdAt })))
+  reviews.flatMap(({ comments, createdAt, user }) =>
+    comments.map((comment) => ({ ...comment, user, createdAt, type: "DiffNote" }))
+  )
 
 /** GitLab wants new_line for added, old_line for removed and both for unchanged lines. */
 const placeOf = async (pull: DemoPull, position: object): Promise<Draft["at"] | undefined> => {

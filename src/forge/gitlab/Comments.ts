@@ -77,7 +77,9 @@ export const gitlabComments = (
       Note,
       pages
     )
-    const match = notes.findLast((note) => isBy(note.author, account) && note.body.includes(marker))
+    const match = notes.findLast(
+      (note) => note.type !== "DiffNote" && isBy(note.author, account) && note.body.includes(marker)
+    )
     return match === undefined ? undefined : toOwnText(match)
   })
 })

@@ -70,7 +70,8 @@ export const Version = Schema.Struct({
   start_commit_sha: Schema.String
 })
 
-export const Note = Schema.Struct({ id: Schema.Int, body: Schema.String, author: User })
+/** `DiffNote`: at a line. */
+export const Note = Schema.Struct({ id: Schema.Int, body: Schema.String, author: User, type: Text })
 export const WrittenNote = Schema.Struct({
   ...Note.fields,
   created_at: Schema.String,

@@ -1,12 +1,12 @@
-/** What changed at a host, as its lists have it: the exact requests, and lists that are long, cut, refused, unreadable or endless. */
+/** Reads what changed at a host: the exact requests, and lists that are long, cut, refused, unreadable or endless. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import type { ApiAnswer, ApiRequest } from "../../demo/DemoForgeDialect.ts"
-import type { DemoPull } from "../../demo/DemoForgeState.ts"
-import { ForgeKind } from "../../src/domain/Kinds.ts"
-import { forgeTable } from "../../src/forge/hosts/ForgeTable.ts"
-import { fault } from "../harness/FakeForge.ts"
-import { failure, repoName, run, startHost } from "./Clients.ts"
-import type { Host } from "./Clients.ts"
+import type { ApiAnswer, ApiRequest } from "../../../demo/DemoForgeDialect.ts"
+import type { DemoPull } from "../../../demo/DemoForgeState.ts"
+import { ForgeKind } from "../../../src/domain/Kinds.ts"
+import { forgeTable } from "../../../src/forge/hosts/ForgeTable.ts"
+import { fault } from "../../harness/FakeForge.ts"
+import { failure, repoName, run, startHost } from "../Clients.ts"
+import type { Host } from "../Clients.ts"
 
 const start = Date.parse("2026-03-09T03:00:00Z")
 const minute = 60_000
