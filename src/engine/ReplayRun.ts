@@ -78,6 +78,7 @@ export const replayRun = Effect.fn("replayRun")(function* (
     previous: record.previous,
     lessons: record.lessons,
     ci: yield* loadCiEvidence(run.id),
+    recordedReferences: record.references,
     context: Effect.succeed(reads.context)
   })
   return {

@@ -18,6 +18,7 @@ export const reviewOnRecord = Effect.fn("reviewOnRecord")(function* (
   return yield* reviewChange({
     ...input,
     checkout: recording.checkout,
+    keepReferences: recording.keepReferences,
     context: Effect.provideContext(context, services)
   }).pipe(
     Effect.tap(() => recording.keep(input)),

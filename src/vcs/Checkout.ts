@@ -136,6 +136,26 @@ export interface RevisionSearch {
   readonly filesUnder: (folder: string, limit: number) => Effect.Effect<FoundPaths, CheckoutError>
 }
 
+/** A file at a revision. */
+interface Blob {
+  /** The same for the same content in this repository. */
+  readonly id: string
+  readonly bytes: number
+}
+
+/** Files by the ids of their contents, so that what is derived from a content can be kept. */
+interface Blobs {
+  /** Path for a file with what is derived from contents. It is removed with the repository, may be lost at any time, and must be bounded. */
+  readonly index: string
+  /** Returns the files at these paths in one request; undefined for other paths. */
+  readonly find: (
+    paths: ReadonlyArray<string>,
+    at: Revision
+  ) => Effect.Effect<ReadonlyArray<Blob | undefined>, CheckoutError>
+  /** Returns the text; undefined if the file is binary or larger than `maxBytes`. */
+  readonly read: (id: string, maxBytes: number) => Effect.Effect<string | undefined, CheckoutError>
+}
+
 /** Compares `from` with the head. */
 export interface Checkout extends Comparison {
   /** Worktree at the head, created on first use, because most reviews read files only through `file`. */
@@ -155,6 +175,8 @@ export interface Checkout extends Comparison {
   readonly messages?: Effect.Effect<ReadonlyArray<string>, CheckoutError>
   /** Content at a revision; undefined if the file does not exist, is binary, or is larger than `maxBytes`. */
   readonly file: (path: string, at: Revision, maxBytes: number) => Effect.Effect<string | undefined, CheckoutError>
+  /** Absent for systems without ids of contents. */
+  readonly blobs?: Blobs | undefined
   /** Names of the files directly in a directory (`""` is the root), at most `limit`; empty if it does not exist. */
   readonly list: (directory: string, at: Revision, limit: number) => Effect.Effect<ReadonlyArray<string>, CheckoutError>
   /** Returns who last changed lines `start` to `end` of a file at the head; empty if the lines do not exist. */

@@ -74,6 +74,12 @@ class CountedInstallation implements AsyncDisposable {
     return readCounts(join(this.folder, "counts"))
   }
 
+  async restart() {
+    await this.at.aicr.stop()
+    await rm(join(this.folder, "counts"), { force: true })
+    await this.at.aicr.start()
+  }
+
   /** Waits until nothing but polls is counted any more. */
   async #settled(earlier: Counts) {
     for (let before = ""; ;) {
@@ -137,11 +143,13 @@ const expected = {
   /** `git fetch`, and `git grep` for the uses of changed names. Readers of git are running. */
   programs: { 1: 1, 12: 2, 60: 2 },
   /** Messages in both directions between the service, the thread of the change and the parser; most are for files that are parsed. */
-  messages: { 1: 102, 12: 286, 60: 980 },
-  /** The new version of each file for its definitions, both versions for changed names, and the files that use these. */
-  parses: { 1: 1, 12: 45, 60: 218 },
+  messages: { 1: 102, 12: 234, 60: 730 },
+  /** Each content once: both versions of the files, and the files that use their changed names, as far as no earlier review has parsed them. */
+  parses: { 1: 1, 12: 23, 60: 108 },
+  /** The new versions of the files. */
+  parsesAgain: 12,
   /** Characters: the diff and the files that are recorded by line, the lines that use changed names, and texts of the model. */
-  scrubbed: { 1: 665, 12: 76_768, 60: 416_848 },
+  scrubbed: { 1: 665, 12: 64_470, 60: 349_542 },
   /** The signature of the delivery, and the word that fences the prompt. */
   hmacs: { 1: 2, 12: 2, 60: 2 }
 }
@@ -159,12 +167,17 @@ describe.each(["SQLite", "Postgres"] as const)("with records in %s", (store) => 
   })
 
   it.each([1, 12, 60] as const)("a review of %i files costs exactly this", async (size) => {
-    const { commits, statements, ...others } = expected
+    const { commits, parsesAgain: _, statements, ...others } = expected
     expect(await counted.review(size)).toEqual({
       ...Object.fromEntries(Object.entries(others).map(([name, counts]) => [name, counts[size]])),
       statements: statements[store],
       commits: commits[store]
     })
+  })
+
+  it("a review after a restart parses the files of its change: the others are in the index of the repository", async () => {
+    await counted.restart()
+    expect((await counted.review(12)).parses).toBe(expected.parsesAgain)
   })
 
   it("at rest, one statement in two seconds reads what a crash or a lost message may have left", async () => {

@@ -45,6 +45,6 @@ const identify = Effect.fnUntraced(function* (
   { id, path, at, starts }: PlacedGroup
 ): Effect.fn.Return<ReadonlyArray<Finding>, CheckoutError | AnalysisError> {
   const text = yield* checkout.file(path, at, maxFileBytes)
-  const symbols = text === undefined ? [] : yield* definitionsAt(path, text, starts)
+  const symbols = text === undefined ? [] : yield* definitionsAt(checkout, path, text, starts)
   return yield* change.run("identify", id, text, symbols)
 })

@@ -82,6 +82,6 @@ const showKept = Effect.fnUntraced(function* (
   const text = hasContext ? yield* checkout.file(path, "head", maxFileBytes) : undefined
   const target = yield* change.run("showKept", index, text, contextLines)
   if (text === undefined || target === undefined) return
-  const chains = yield* definitionsAt(path, text, target.lines)
+  const chains = yield* definitionsAt(checkout, path, text, target.lines)
   yield* change.run("nameKept", index, chains)
 })

@@ -8,6 +8,7 @@ import type { Checkout, CheckoutError } from "../../vcs/Checkout.ts"
 import { readEvidence } from "../read/ReadEvidence.ts"
 import type { OutsideEvidence } from "../read/ReadEvidence.ts"
 import { findReferences } from "../references/References.ts"
+import type { KeptReferences } from "../references/References.ts"
 import { withReferences } from "../references/ShowReferences.ts"
 import type { AnalysisError } from "../AnalysisError.ts"
 import type { ChangeThread } from "../ChangeThreads.ts"
@@ -104,12 +105,12 @@ export const readPassContext = Effect.fn("readPassContext")(function* (
   readable: Checkout,
   files: ReadonlyArray<FileFacts>,
   workspace: Workspace,
-  outside: OutsideEvidence
+  outside: OutsideEvidence & KeptReferences
 ): Effect.fn.Return<PassContext, CheckoutError | AnalysisError> {
   const paths = files.map(({ path }) => path)
   const { rules, notices } = yield* readFolderRules(readable, paths)
   const evidenceNotices = yield* readEvidence(change, readable, workspace, outside)
-  yield* findReferences(change, checkout, files, workspace)
+  yield* findReferences(change, checkout, files, workspace, outside)
   const counts = yield* change.run("countTokens", [
     folderRulesText(rules, paths),
     yield* change.run("referencesFor", paths),

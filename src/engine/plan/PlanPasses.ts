@@ -36,6 +36,7 @@ import { systemText } from "./SystemText.ts"
 import type { AnalysisError } from "../AnalysisError.ts"
 import type { ChangeThread } from "../ChangeThreads.ts"
 import { scrubbedCheckout } from "../read/ScrubbedCheckout.ts"
+import type { KeptReferences } from "../references/References.ts"
 import { makeCodeSearch } from "../references/SearchCode.ts"
 import { readWholeFiles } from "./WholeFiles.ts"
 import type { ShownPart } from "../work/PassWork.ts"
@@ -64,7 +65,7 @@ export interface PassPlan {
   readonly notices: ReadonlyArray<Reason>
 }
 
-export interface PlanInput extends OutsideEvidence {
+export interface PlanInput extends OutsideEvidence, KeptReferences {
   readonly snapshot: Snapshot
   readonly workspace: Workspace
   readonly checkout: Checkout

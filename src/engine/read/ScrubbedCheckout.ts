@@ -12,6 +12,7 @@ export const scrub = (change: ChangeThread, text: string): Effect.Effect<string,
 /** A checkout whose files have no secrets. */
 export const scrubbedCheckout = (change: ChangeThread, checkout: Checkout): Checkout => ({
   ...checkout,
+  blobs: undefined,
   file: (path, at, maxBytes) =>
     Effect.flatMap(checkout.file(path, at, maxBytes), (text) =>
       text === undefined

@@ -3,6 +3,7 @@ import type { BlameLine, ChangedPath, Checkout, FoundPaths } from "../../vcs/Che
 import type { MountedEntry } from "../../vcs/ContextRepositories.ts"
 import { scrubSecrets } from "../../review/Secrets.ts"
 import type { ReviewInput } from "../ReviewChange.ts"
+import type { NamedPlace } from "../work/ReferenceWork.ts"
 import { maxReadLength } from "./StoredRecord.ts"
 import type { ReviewRecord } from "./ReviewRecord.ts"
 import type { Reason } from "../../domain/Reason.ts"
@@ -29,6 +30,7 @@ export interface ReadLog {
   readonly searches: Map<string, FoundPaths>
   readonly mounts: Array<MountLog>
   contextNotices: ReadonlyArray<Reason>
+  references: ReadonlyArray<NamedPlace> | undefined
   commits: ReadonlyArray<CommitLog> | undefined
   messages: ReadonlyArray<string> | undefined
   listed: ReadonlyArray<ChangedPath>
@@ -49,6 +51,7 @@ export const makeReadLog = (): ReadLog => ({
   searches: new Map(),
   mounts: [],
   contextNotices: [],
+  references: undefined,
   commits: undefined,
   messages: undefined,
   listed: [],
@@ -94,6 +97,7 @@ export const toRecord = (log: ReadLog, { head, from }: Checkout, input: ReviewIn
   lists: [...log.lists].map(([key, names]) => ({ key, names })),
   blames: [...log.blames].map(([key, lines]) => ({ key, lines })),
   searches: searchesOf(log.searches),
+  ...(log.references === undefined ? {} : { references: log.references }),
   ...(log.commits === undefined ? {} : { commits: log.commits.map(({ id, title }) => ({ id, title, diff: "" })) }),
   ...(log.messages === undefined ? {} : { messages: log.messages.map(scrubSecrets) }),
   context: {

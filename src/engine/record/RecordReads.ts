@@ -21,6 +21,7 @@ import { limitWarning } from "../../observability/LimitedWarnings.ts"
 interface Recording {
   readonly checkout: Checkout
   readonly context: (mounts: ContextMounts) => ContextMounts
+  readonly keepReferences: NonNullable<ReviewInput["keepReferences"]>
   /** Writes down what was read. */
   readonly keep: (input: ReviewInput) => Effect.Effect<void>
 }
@@ -72,6 +73,15 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
     context: (mounts) => {
       log.contextNotices = mounts.notices
       return { ...mounts, mounted: mounts.mounted.map((mount) => watchMount(log, mount)) }
+    },
+    keepReferences: (places) => {
+      if (
+        takeRoom(
+          log,
+          places.reduce((sum, { text }) => sum + text.length, 0)
+        )
+      )
+        log.references = places
     },
     keep: (input) =>
       recorder.open.pipe(

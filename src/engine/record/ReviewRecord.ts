@@ -61,6 +61,22 @@ export const ReviewRecord = Schema.Struct({
     })
   ),
   searches: Searches,
+  /** Uses of changed names; absent in records of earlier releases, which have the files they were found in. */
+  references: Schema.optional(
+    Schema.Array(
+      Schema.Struct({
+        path: Schema.String,
+        line: Schema.Int,
+        text: Schema.String,
+        reference: Schema.Struct({
+          name: Schema.String,
+          change: Schema.Literals(["changed", "removed"]),
+          definedIn: Schema.String,
+          kind: Schema.Literals(["definition", "call", "use"])
+        })
+      })
+    )
+  ),
   commits: Schema.optional(
     Schema.Array(Schema.Struct({ id: Schema.String, title: Schema.String, diff: Schema.String }))
   ),

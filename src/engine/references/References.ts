@@ -6,10 +6,11 @@ import { Clock, Effect } from "effect"
 import type { Workspace } from "../../config/Snapshot.ts"
 import { anyGlob } from "../../domain/Globs.ts"
 import { scrubSecrets } from "../../review/Secrets.ts"
-import type { Checkout } from "../../vcs/Checkout.ts"
+import type { Checkout, CheckoutError } from "../../vcs/Checkout.ts"
 import { addedNames, changedNames } from "./ChangedNames.ts"
-import type { ChangedName, DefinedSides } from "./ChangedNames.ts"
+import type { ChangedName } from "./ChangedNames.ts"
 import { definitionsIn, usesIn } from "../syntax/Definitions.ts"
+import type { SourceFile } from "../syntax/Definitions.ts"
 import { findGrammar } from "../syntax/Grammars.ts"
 import type { AnalysisError } from "../AnalysisError.ts"
 import type { ChangeThread } from "../ChangeThreads.ts"
@@ -18,60 +19,93 @@ import type { CodeReference, NamedPlace } from "../work/ReferenceWork.ts"
 
 const maxChangedFiles = 80
 const maxNames = 60
-/** Paths that git lists, and files that are read of them. */
+/** Paths that git lists, and files that are searched of them. */
 const maxListed = 1000
 const maxFiles = 40
 const maxFileBytes = 262_144
 const maxPlaces = 400
 const totalMillis = 20_000
 const atOnce = 4
+/** Files whose uses are found in one step. */
+const filesOfStep = 8
 
-/**
- * Finds the references and leaves them in the thread of the change. Files are parsed as they are; names with a secret in them are omitted,
- * and the lines that are shown have none. A failed read costs only references.
- */
+/** The references of a review, for its record: they are found from what is known of files, which the review need not read. */
+export interface KeptReferences {
+  /** References of a recorded review, which are not searched again. */
+  readonly recordedReferences?: ReadonlyArray<NamedPlace> | undefined
+  /** Receives what is found. */
+  readonly keepReferences?: ((places: ReadonlyArray<NamedPlace>) => void) | undefined
+}
+
+/** Finds the references and leaves them in the thread of the change. A failed read costs only references. */
 export const findReferences = Effect.fn("findReferences")(function* (
   change: ChangeThread,
   checkout: Checkout,
   files: ReadonlyArray<FileFacts>,
-  { review }: Workspace
+  { review }: Workspace,
+  { keepReferences, recordedReferences }: KeptReferences
 ): Effect.fn.Return<void, AnalysisError> {
-  const deadline = (yield* Clock.currentTimeMillis) + totalMillis
-  const isOver = Effect.map(Clock.currentTimeMillis, (now) => now > deadline)
-  const parsed = files.filter(({ path }) => findGrammar(path) !== undefined).slice(0, maxChangedFiles)
-  const forEach = <A>(some: ReadonlyArray<FileFacts>, read: (file: FileFacts) => Effect.Effect<A>) =>
-    Effect.forEach(some, (file) => Effect.flatMap(isOver, (over) => (over ? Effect.undefined : read(file))), {
-      concurrency: atOnce
-    })
-  const { added = [], others = [] } = Object.groupBy(parsed, ({ status }) => (status === "added" ? status : "others"))
-  const sides = (yield* forEach(others, (file) => namesOf(checkout, file))).flatMap((side) => side ?? [])
-  const removed = removedNames(sides)
-  yield* forEach(added, (file) => dropMoved(checkout, file, removed))
-  const names = sides.flatMap(({ changed, path }) =>
-    changed.flatMap(({ name, change: how }) =>
-      (how === "removed" && !removed.has(name)) || scrubSecrets(name) !== name
-        ? []
-        : [{ name, change: how, definedIn: path }]
-    )
-  )
-  if (names.length === 0) return
-  const used = names.slice(0, maxNames)
   const { allow_paths } = review.fetch_extra
   const isShown = allow_paths === undefined ? () => true : anyGlob(allow_paths)
-  const found = yield* pathsWith(checkout, [...new Set(used.map(({ name }) => name))], files)
-  const paths = found.filter(isShown).slice(0, maxFiles)
-  const places: Array<NamedPlace> = []
-  for (let at = 0; at < paths.length && places.length < maxPlaces && !(yield* isOver); at += atOnce) {
-    const some = yield* Effect.forEach(paths.slice(at, at + atOnce), (path) => placesIn(change, checkout, path, used), {
-      concurrency: atOnce
-    })
-    for (const one of some) if (places.length < maxPlaces) places.push(...one)
-  }
-  yield* change.run("addReferences", places)
+  const places =
+    recordedReferences?.filter(({ path }) => isShown(path)) ??
+    (yield* searchReferences(change, checkout, files, isShown))
+  keepReferences?.(places)
+  if (places.length > 0) yield* change.run("addReferences", places)
 })
 
-const readOrUndefined = (checkout: Checkout, path: string, at: "head" | "from") =>
-  Effect.catch(checkout.file(path, at, maxFileBytes), () => Effect.undefined)
+/** Files are parsed as they are; names with a secret in them are omitted, and the lines that are shown have none. */
+const searchReferences = Effect.fnUntraced(function* (
+  change: ChangeThread,
+  checkout: Checkout,
+  files: ReadonlyArray<FileFacts>,
+  isShown: (path: string) => boolean
+): Effect.fn.Return<ReadonlyArray<NamedPlace>, AnalysisError> {
+  const deadline = (yield* Clock.currentTimeMillis) + totalMillis
+  const isOver = Effect.map(Clock.currentTimeMillis, (now) => now > deadline)
+  const filesAt: FilesAt = (paths, at) => sourcesAt(checkout, paths, at, isOver)
+  const names = yield* namesOf(
+    filesAt,
+    files.filter(({ path }) => findGrammar(path) !== undefined).slice(0, maxChangedFiles)
+  )
+  if (names.length === 0) return []
+  const wanted = [...new Set(names.map(({ name }) => name))]
+  const found = yield* pathsWith(checkout, wanted, files)
+  const sources = yield* filesAt(found.filter(isShown).slice(0, maxFiles), "head")
+  const places: Array<NamedPlace> = []
+  for (let at = 0; at < sources.length && places.length < maxPlaces && !(yield* isOver); at += filesOfStep) {
+    for (const one of yield* placesIn(change, sources.slice(at, at + filesOfStep), wanted, names)) {
+      if (places.length < maxPlaces) places.push(...one)
+    }
+  }
+  return places
+})
+
+type FilesAt = (paths: ReadonlyArray<string>, at: "head" | "from") => Effect.Effect<ReadonlyArray<SourceFile>>
+
+/** Files that are read only where their content is not known, and while there is time. Those that are missing or too large have no text. */
+const sourcesAt = Effect.fnUntraced(function* (
+  { blobs, file }: Checkout,
+  paths: ReadonlyArray<string>,
+  at: "head" | "from",
+  isOver: Effect.Effect<boolean>
+): Effect.fn.Return<ReadonlyArray<SourceFile>> {
+  const inTime = (read: Effect.Effect<string | undefined, CheckoutError>) =>
+    Effect.flatMap(isOver, (over) => (over ? Effect.undefined : orUndefined(read)))
+  if (blobs === undefined) return paths.map((path) => ({ path, text: inTime(file(path, at, maxFileBytes)) }))
+  const found = (yield* orUndefined(blobs.find(paths, at))) ?? []
+  return paths.map((path, index) => {
+    const blob = found[index]
+    return blob === undefined || blob.bytes > maxFileBytes
+      ? { path, text: Effect.undefined }
+      : { path, key: blob.id, index: blobs.index, text: inTime(blobs.read(blob.id, maxFileBytes)) }
+  })
+})
+
+const orUndefined = <A>(read: Effect.Effect<A, CheckoutError>): Effect.Effect<A | undefined> =>
+  Effect.catch(read, () => Effect.undefined)
+
+type UsedName = Omit<CodeReference, "kind">
 
 interface FileNames {
   readonly path: string
@@ -79,15 +113,40 @@ interface FileNames {
   readonly added: ReadonlyArray<string>
 }
 
-/** One file at a time, because all definitions of a large change would stall this thread for long. */
-const namesOf = Effect.fnUntraced(function* (checkout: Checkout, { path, oldPath, status }: FileFacts) {
-  const before = yield* readOrUndefined(checkout, oldPath ?? path, "from")
-  const after = status === "deleted" ? "" : yield* readOrUndefined(checkout, path, "head")
-  if (before === undefined || after === undefined) return undefined
-  const [old, now] = [yield* definitionsIn(oldPath ?? path, before), yield* definitionsIn(path, after)]
-  if (old === undefined || now === undefined) return undefined
-  const sides: DefinedSides = { path, before: old, after: now }
-  return { path, changed: changedNames(sides), added: addedNames(sides) } satisfies FileNames
+/** Returns the names whose definition changes or disappears in these files, the first ones. */
+const namesOf = Effect.fnUntraced(function* (filesAt: FilesAt, files: ReadonlyArray<FileFacts>) {
+  const { added = [], others = [] } = Object.groupBy(files, ({ status }) => (status === "added" ? status : "others"))
+  const paths = others.map(({ path }) => path)
+  const before = yield* definitionsIn(
+    yield* filesAt(
+      others.map(({ oldPath, path }) => oldPath ?? path),
+      "from"
+    )
+  )
+  const after = yield* definitionsIn(yield* filesAt(paths, "head"))
+  const sides = others.flatMap(({ path, status }, at): ReadonlyArray<FileNames> => {
+    const [old, now] = [before[at], status === "deleted" ? [] : after[at]]
+    if (old === undefined || now === undefined) return []
+    const both = { before: old, after: now }
+    return [{ path, changed: changedNames(both), added: addedNames(both) }]
+  })
+  const removed = removedNames(sides)
+  if (removed.size > 0) {
+    const sources = yield* filesAt(
+      added.map(({ path }) => path),
+      "head"
+    )
+    yield* Effect.forEach(sources, (source) => dropMoved(source, removed), { concurrency: atOnce, discard: true })
+  }
+  return sides
+    .flatMap(({ changed, path }) =>
+      changed.flatMap(({ name, change: how }): ReadonlyArray<UsedName> =>
+        (how === "removed" && !removed.has(name)) || scrubSecrets(name) !== name
+          ? []
+          : [{ name, change: how, definedIn: path }]
+      )
+    )
+    .slice(0, maxNames)
 })
 
 /** Returns names that are removed, without those that another of the files defines now. */
@@ -100,12 +159,11 @@ const removedNames = (sides: ReadonlyArray<FileNames>): Set<string> => {
 }
 
 /** Drops names that an added file defines. Most added files contain no such name and are not parsed. */
-const dropMoved = Effect.fnUntraced(function* (checkout: Checkout, { path }: FileFacts, removed: Set<string>) {
-  if (removed.size === 0) return
-  const text = yield* readOrUndefined(checkout, path, "head")
+const dropMoved = Effect.fnUntraced(function* (source: SourceFile, removed: Set<string>) {
+  const text = yield* source.text
   if (text === undefined || ![...removed].some((name) => text.includes(name))) return
-  const after = yield* definitionsIn(path, text)
-  for (const name of addedNames({ path, before: [], after: after ?? [] })) removed.delete(name)
+  const [after = []] = yield* definitionsIn([{ ...source, text: Effect.succeed(text) }])
+  for (const name of addedNames({ before: [], after })) removed.delete(name)
 })
 
 /** Returns files that may use the names: those near the change first, tests last. */
@@ -128,24 +186,33 @@ const pathsWith = Effect.fnUntraced(function* (
     .toSorted((a, b) => distance(a) - distance(b))
 })
 
+/** Returns the places in each of the files. Only files with lines that are shown are read. */
 const placesIn = Effect.fnUntraced(function* (
   change: ChangeThread,
-  checkout: Checkout,
-  path: string,
-  names: ReadonlyArray<Omit<CodeReference, "kind">>
-): Effect.fn.Return<ReadonlyArray<NamedPlace>, AnalysisError> {
-  const text = yield* readOrUndefined(checkout, path, "head")
-  if (text === undefined) return []
-  const uses = (yield* usesIn(path, text, [...new Set(names.map(({ name }) => name))])) ?? []
-  const wanted = uses.filter(({ kind }) => kind !== "definition")
-  const lines = yield* change.run("outsideOfHunks", path, [...new Set(wanted.map(({ line }) => line))])
-  if (lines.length === 0) return []
-  const shown = new Map((yield* change.run("showLines", text, lines)).map((hit) => [hit.line, hit.text]))
-  return wanted.flatMap(({ name, line, kind }) => {
-    const code = shown.get(line)
-    if (code === undefined) return []
-    return names
-      .filter((one) => one.name === name)
-      .map((one) => ({ path, line, text: code, reference: { ...one, kind } }))
-  })
+  sources: ReadonlyArray<SourceFile>,
+  wanted: ReadonlyArray<string>,
+  names: ReadonlyArray<UsedName>
+) {
+  const found = (yield* usesIn(sources, wanted)).map((uses = []) => uses.filter(({ kind }) => kind !== "definition"))
+  const outside = yield* change.run(
+    "outsideOfHunks",
+    sources.map(({ path }, at) => ({ path, lines: [...new Set((found[at] ?? []).map(({ line }) => line))] }))
+  )
+  return yield* Effect.forEach(
+    sources,
+    Effect.fnUntraced(function* ({ path, text }, at) {
+      const lines = outside[at] ?? []
+      const code = lines.length === 0 ? undefined : yield* text
+      if (code === undefined) return []
+      const shown = new Map((yield* change.run("showLines", code, lines)).map((hit) => [hit.line, hit.text]))
+      return (found[at] ?? []).flatMap(({ name, line, kind }) => {
+        const place = shown.get(line)
+        if (place === undefined) return []
+        return names
+          .filter((one) => one.name === name)
+          .map((one): NamedPlace => ({ path, line, text: place, reference: { ...one, kind } }))
+      })
+    }),
+    { concurrency: atOnce }
+  )
 })

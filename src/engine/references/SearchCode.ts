@@ -7,7 +7,7 @@ import { Clock, Effect } from "effect"
 import type { CodeHit, CodeHits, CodeSearch, FileHits, SearchedFiles, SearchScope } from "../../agent/CodeSearch.ts"
 import { CheckoutError } from "../../vcs/Checkout.ts"
 import type { TextSearch } from "../../vcs/Checkout.ts"
-import { usesIn } from "../syntax/Definitions.ts"
+import { usesInText } from "../syntax/Definitions.ts"
 import type { AnalysisError } from "../AnalysisError.ts"
 import type { ChangeThread } from "../ChangeThreads.ts"
 
@@ -44,17 +44,22 @@ export const makeCodeSearch = (change: ChangeThread): CodeSearch => {
   }
 }
 
+/** The part of a name that the parser has as a name: the member in `shop.pay`. */
+const word = /[#@]?[\p{L}_$][\p{L}\p{N}_$]*$/u
+
 /** Returns lines with the name, whatever it is there, if no parser reads the language. */
 const referencesIn = Effect.fnUntraced(function* (change: ChangeThread, path: string, text: string, name: string) {
-  const uses = yield* usesIn(path, text, [name])
+  const [last] = word.exec(name) ?? []
+  const uses = last === undefined ? undefined : yield* usesInText(path, text, last)
   if (uses === undefined) {
-    const word = `(?:^|[^\\w$])\\Q${name}\\E(?:[^\\w$]|$)`
-    return yield* asCheckout(change.run("searchText", word, false, text, maxLinesOfFile))
+    const pattern = `(?:^|[^\\w$])\\Q${name}\\E(?:[^\\w$]|$)`
+    return yield* asCheckout(change.run("searchText", pattern, false, text, maxLinesOfFile))
   }
   const kinds = new Map(uses.toReversed().map(({ line, kind }) => [line, kind]))
-  const lines = [...kinds.keys()].toSorted((a, b) => a - b).slice(0, maxLinesOfFile)
-  const shown = yield* asCheckout(change.run("showLines", text, lines))
-  return shown.map((hit): CodeHit => ({ ...hit, kind: kinds.get(hit.line) }))
+  const lines = [...kinds.keys()].toSorted((a, b) => a - b)
+  const shown = yield* asCheckout(change.run("showLines", text, last === name ? lines.slice(0, maxLinesOfFile) : lines))
+  const named = last === name ? shown : shown.filter((hit) => hit.text.includes(name)).slice(0, maxLinesOfFile)
+  return named.map((hit): CodeHit => ({ ...hit, kind: kinds.get(hit.line) }))
 })
 
 const searchFiles = Effect.fnUntraced(function* (

@@ -36,5 +36,5 @@ export const showDefinitions = Effect.fn("showDefinitions")(function* (
 const definitionsOf = Effect.fnUntraced(function* (checkout: Checkout, target: DefinitionTarget | undefined) {
   const text = target === undefined ? undefined : yield* checkout.file(target.path, "head", maxFileBytes)
   if (text === undefined || target === undefined) return undefined
-  return { text, chains: yield* definitionsAt(target.path, text, target.lines) }
+  return { text, chains: yield* definitionsAt(checkout, target.path, text, target.lines) }
 })

@@ -10,13 +10,39 @@ export interface Definition {
   readonly end: number
 }
 
-/** A definition among all of a file. */
-export interface ListedDefinition extends Definition {
-  /** Its first line of the file, with what is before its first word, such as `export`. */
-  readonly firstLine: string
-  /** Names of the definitions that it is in, outermost first. */
-  readonly owners: ReadonlyArray<string>
+/** A definition of an outline, without text but for its name. */
+export interface OutlinedDefinition {
+  /** 1-based lines, both included. */
+  readonly start: number
+  readonly end: number
+  /** Offsets of the definition, of its name, and the end of its header. */
+  readonly from: number
+  readonly to: number
+  readonly nameFrom: number
+  readonly nameTo: number
+  readonly headerTo: number
+  /** Position of the definition that it is in, or -1. */
+  readonly owner: number
+  /** The name that other files may use; absent where it is too short or too common. */
+  readonly name?: string
+  /** The same for the same name in the same definitions. */
+  readonly key: string
+  /** The same for the same header. */
+  readonly signature: string
+  readonly isPublic: boolean
 }
+
+/** Definitions of a file, in its order, and uses of names in it: `line * 3 + kind` (`useKinds`). */
+export interface Outline {
+  readonly definitions: ReadonlyArray<OutlinedDefinition>
+  readonly uses: ReadonlyMap<string, ReadonlyArray<number>>
+}
+
+/** Facts of a definition that a change of names is found by. */
+export type ListedDefinition = Pick<OutlinedDefinition, "name" | "key" | "signature" | "isPublic">
+
+/** Position of a definition and of its texts. */
+export type DefinitionRange = Omit<OutlinedDefinition, "owner" | "name" | "key" | "signature" | "isPublic" | "to">
 
 /** An occurrence of a name as code, not in a comment or a text. */
 export interface NameUse {
@@ -27,21 +53,32 @@ export interface NameUse {
 }
 
 export type SyntaxTask =
-  /** The definitions around each of these 1-based lines, outermost first. */
-  | { readonly find: "around"; readonly lines: ReadonlyArray<number> }
+  /** The definitions around each of these offsets, outermost first. */
+  | { readonly find: "around"; readonly offsets: ReadonlyArray<number> }
   | { readonly find: "definitions" }
   | { readonly find: "uses"; readonly names: ReadonlyArray<string> }
 
 export interface SyntaxResults {
-  readonly around: ReadonlyArray<ReadonlyArray<Definition>>
+  readonly around: ReadonlyArray<ReadonlyArray<DefinitionRange>>
   readonly definitions: ReadonlyArray<ListedDefinition>
   readonly uses: ReadonlyArray<NameUse>
+}
+export type SyntaxResult = SyntaxResults[SyntaxTask["find"]]
+
+/** A file by its content. */
+export interface SyntaxFile {
+  readonly grammar: Grammar
+  /** The same only for the same content. */
+  readonly key: string
+  /** File of the outlines of its repository (`OutlineIndex.js`). */
+  readonly index: string | undefined
+  /** Absent where the thread may have the outline, so that the text need not be sent. */
+  readonly text?: string
 }
 
 export interface SyntaxQuestion {
   readonly id: number
-  readonly grammar: Grammar
-  readonly text: string
+  readonly files: ReadonlyArray<SyntaxFile>
   readonly task: SyntaxTask
   /** Maximum time to parse a file. */
   readonly millis: number
@@ -49,6 +86,6 @@ export interface SyntaxQuestion {
 
 export interface SyntaxReply {
   readonly id: number
-  /** Result of the task; undefined where the file cannot be parsed. */
-  readonly found: SyntaxResults[SyntaxTask["find"]] | undefined
+  /** Result of the task for each file: `unknown` where it needs the text, undefined where it cannot be parsed. */
+  readonly found: ReadonlyArray<SyntaxResult | "unknown" | undefined>
 }

@@ -1,11 +1,14 @@
 /**
- * Definitions of a file, and uses of names in it, found by a parsing thread. The thread starts with the first
+ * Definitions of files, and uses of names in them, found by a parsing thread, which parses a content once. The thread starts with the first
  * request and ends when it is idle or after many files, which frees the memory of the parsers. Never fails: an unknown
  * result is undefined.
  */
+import { createHash } from "node:crypto"
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
-import type { Definition, SyntaxReply, SyntaxQuestion, SyntaxResults, SyntaxTask } from "./Definition.ts"
+import type { Checkout } from "../../vcs/Checkout.ts"
+import type { Definition, DefinitionRange, SyntaxFile, SyntaxQuestion, SyntaxReply } from "./Definition.ts"
+import type { SyntaxResult, SyntaxResults, SyntaxTask } from "./Definition.ts"
 import { findGrammar } from "./Grammars.ts"
 
 /** Larger files are machine-made more often than not, and take long. */
@@ -15,6 +18,23 @@ const parseMillis = 2_000
 const responseMillis = 15_000
 const idleMillis = 20_000
 const filesPerThread = 1_000
+/** Files that are read at the same time for the thread. */
+const atOnce = 4
+/** Files that one message names by their keys. */
+const filesOfMessage = 8
+const maxName = 200
+/** Characters that are sent with the first message, whether the thread has their outline or not. */
+const maxSent = 32_768
+
+/** A file at a revision, which is read only where the thread has no outline of it. */
+export interface SourceFile {
+  readonly path: string
+  /** Id of its content. */
+  readonly key?: string | undefined
+  /** File of the outlines of its repository. */
+  readonly index?: string | undefined
+  readonly text: Effect.Effect<string | undefined>
+}
 
 interface Thread {
   readonly worker: Worker
@@ -31,7 +51,7 @@ const open = (): Thread => {
   const worker = new Worker(new URL("./SyntaxWorker.js", import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 12 },
     env: {},
-    execArgv: []
+    execArgv: ["--disable-warning=ExperimentalWarning"]
   })
   const thread: Thread = { worker, waiting: new Map(), searched: 0, idle: undefined }
   worker.on("message", ({ id, found }: SyntaxReply) => thread.waiting.get(id)?.(found))
@@ -46,36 +66,108 @@ const open = (): Thread => {
 const end = (thread: Thread): void => {
   if (current === thread) current = undefined
   clearTimeout(thread.idle)
-  for (const resume of thread.waiting.values()) resume(undefined)
+  for (const resume of thread.waiting.values()) resume([])
   thread.waiting.clear()
   void thread.worker.terminate()
 }
 
+/** The id that git gives to this content where it is UTF-8, so that it is the same file however it was read. */
+const keyOf = (text: string, { head }: Pick<Checkout, "head">): string =>
+  createHash(head.length === 64 ? "sha256" : "sha1")
+    .update(`blob ${Buffer.byteLength(text)}\0${text}`)
+    .digest("hex")
+
 /** Returns the definitions around each line, outermost first; undefined where the language or the file cannot be parsed. */
 export const definitionsAt = (
+  checkout: Pick<Checkout, "blobs" | "head">,
   path: string,
   text: string,
   lines: ReadonlyArray<number>
-): Effect.Effect<ReadonlyArray<ReadonlyArray<Definition> | undefined>> =>
-  lines.length === 0
-    ? Effect.succeed([])
-    : Effect.map(request(path, text, { find: "around", lines }), (chains) => lines.map((_, index) => chains?.[index]))
+): Effect.Effect<ReadonlyArray<ReadonlyArray<Definition> | undefined>> => {
+  if (lines.length === 0) return Effect.succeed([])
+  return Effect.map(requestText(checkout, path, text, { find: "around", offsets: offsetsOf(text, lines) }), (chains) =>
+    lines.map((_, index) => chains?.[index]?.map(toDefinition(text)))
+  )
+}
 
-/** Returns all definitions of a file, and undefined as above. */
-export const definitionsIn = (path: string, text: string) => request(path, text, { find: "definitions" })
+const toDefinition =
+  (text: string) =>
+  ({ from, headerTo, nameFrom, nameTo, start, end: last }: DefinitionRange): Definition => ({
+    header: text.slice(from, headerTo),
+    name: text.slice(nameFrom, nameTo).slice(0, maxName).trim(),
+    start,
+    end: last
+  })
 
-/** Returns where names are code, and undefined as above. */
-export const usesIn = (path: string, text: string, names: ReadonlyArray<string>) =>
-  request(path, text, { find: "uses", names })
+/** Returns the offset of the first code in each of these 1-based lines: a line belongs to the definition in which it begins. */
+const offsetsOf = (text: string, lines: ReadonlyArray<number>): ReadonlyArray<number> => {
+  const wanted = new Set(lines)
+  const offsets = new Map<number, number>()
+  for (let line = 1, at = 0; at <= text.length && offsets.size < wanted.size; line++) {
+    const next = text.indexOf("\n", at)
+    const lineTo = next < 0 ? text.length : next
+    if (wanted.has(line)) offsets.set(line, at + Math.max(0, text.slice(at, lineTo).search(/\S/)))
+    at = lineTo + 1
+  }
+  return lines.map((line) => offsets.get(line) ?? text.length)
+}
 
-const request = <T extends SyntaxTask>(
+/** Returns all definitions of each file, and undefined as above. */
+export const definitionsIn = (files: ReadonlyArray<SourceFile>) => request(files, { find: "definitions" })
+
+/** Returns where names are code in each file, and undefined as above. */
+export const usesIn = (files: ReadonlyArray<SourceFile>, names: ReadonlyArray<string>) =>
+  request(files, { find: "uses", names })
+
+/** Returns where a name is code in a text, and undefined as above. */
+export const usesInText = (path: string, text: string, name: string) =>
+  requestText({ head: "" }, path, text, { find: "uses", names: [name] })
+
+/** A text that has been read. Systems without ids of contents have no index. */
+const requestText = <T extends SyntaxTask>(
+  checkout: Pick<Checkout, "blobs" | "head">,
   path: string,
   text: string,
   task: T
-): Effect.Effect<SyntaxResults[T["find"]] | undefined> => {
+) => {
+  const file = { path, key: keyOf(text, checkout), index: checkout.blobs?.index, text: Effect.succeed(text) }
+  return text.length > maxSent
+    ? Effect.map(request([file], task), ([found]) => found)
+    : (parse(file, task) as Effect.Effect<SyntaxResults[T["find"]] | undefined>)
+}
+
+/** Requests outlines that the thread may have in few messages; the other files are read, and sent one by one. */
+const request = Effect.fnUntraced(function* <T extends SyntaxTask>(files: ReadonlyArray<SourceFile>, task: T) {
+  const found: Array<SyntaxResult | "unknown" | undefined> = []
+  for (let at = 0; at < files.length; at += filesOfMessage) {
+    const some = files.slice(at, at + filesOfMessage)
+    const keyed = some.flatMap(({ index, key, path }): ReadonlyArray<SyntaxFile> => {
+      const grammar = findGrammar(path)
+      return grammar === undefined || key === undefined ? [] : [{ grammar, key, index }]
+    })
+    const replies = (keyed.length === 0 ? [] : yield* send(keyed, task)).values()
+    for (const { key, path } of some) {
+      found.push(findGrammar(path) === undefined ? undefined : key === undefined ? "unknown" : replies.next().value)
+    }
+  }
+  const results = yield* Effect.forEach(
+    files,
+    (file, at) => (found[at] === "unknown" ? parse(file, task) : Effect.succeed(found[at])),
+    { concurrency: atOnce }
+  )
+  return results as ReadonlyArray<SyntaxResults[T["find"]] | undefined>
+})
+
+const parse = Effect.fnUntraced(function* ({ index, key, path, text: read }: SourceFile, task: SyntaxTask) {
   const grammar = findGrammar(path)
-  if (grammar === undefined || text.length > maxCharacters) return Effect.undefined
-  return Effect.callback<SyntaxReply["found"]>((resume) => {
+  const text = yield* read
+  if (grammar === undefined || text === undefined || text.length > maxCharacters) return undefined
+  const [found] = yield* send([{ grammar, key: key ?? keyOf(text, { head: "" }), index, text }], task)
+  return found
+})
+
+const send = (files: ReadonlyArray<SyntaxFile>, task: SyntaxTask): Effect.Effect<SyntaxReply["found"]> =>
+  Effect.callback<SyntaxReply["found"]>((resume) => {
     const thread = open()
     const id = ++lastId
     const deadline = setTimeout(() => end(thread), responseMillis)
@@ -91,11 +183,10 @@ const request = <T extends SyntaxTask>(
       settle()
       resume(Effect.succeed(found))
     })
-    thread.searched++
+    thread.searched += files.filter(({ text }) => text !== undefined).length
     clearTimeout(thread.idle)
     thread.worker.ref()
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-    thread.worker.postMessage({ id, grammar, text, task, millis: parseMillis } satisfies SyntaxQuestion)
+    thread.worker.postMessage({ id, files, task, millis: parseMillis } satisfies SyntaxQuestion)
     return Effect.sync(settle)
-  }) as Effect.Effect<SyntaxResults[T["find"]] | undefined>
-}
+  })

@@ -46,13 +46,16 @@ export const makeReferenceWork = (read: ReadState) => {
     addReferences: (found: ReadonlyArray<NamedPlace>): void => {
       places = found
     },
-    /** Returns the lines of a file at the head that no hunk shows. */
-    outsideOfHunks: (path: string, lines: ReadonlyArray<number>): ReadonlyArray<number> => {
-      const hunks = read.selected.files.filter((file) => file.path === path).flatMap((file) => file.hunks)
-      return lines.filter(
-        (line) => !hunks.some(({ newStart, newLines }) => line >= newStart && line < newStart + newLines)
-      )
-    },
+    /** Returns the lines of each file at the head that no hunk shows. */
+    outsideOfHunks: (
+      files: ReadonlyArray<{ readonly path: string; readonly lines: ReadonlyArray<number> }>
+    ): ReadonlyArray<ReadonlyArray<number>> =>
+      files.map(({ path, lines }) => {
+        const hunks = read.selected.files.filter((file) => file.path === path).flatMap((file) => file.hunks)
+        return lines.filter(
+          (line) => !hunks.some(({ newStart, newLines }) => line >= newStart && line < newStart + newLines)
+        )
+      }),
     /** Returns the references of names that these files define, with the name and its file on lines of their own; "" without any. */
     referencesFor: (paths: ReadonlyArray<string>): string => {
       const byName = Map.groupBy(shownFor(paths), ({ reference }) =>

@@ -13,7 +13,7 @@ import type { DiffReader } from "./DiffReader.ts"
 import { decodeDiff } from "./DecodeDiff.ts"
 import { diffStream } from "./DiffStream.ts"
 import type { Mirror } from "./Mirror.ts"
-import type { SizeReader } from "./SizeReader.ts"
+import type { SizedObject, SizeReader } from "./SizeReader.ts"
 import { walkTrees } from "./TreeWalk.ts"
 import type { TreePath } from "./TreeWalk.ts"
 
@@ -38,12 +38,12 @@ const submodule = "160000"
 /** Git recurses into the folders of a path, so the depth is limited. */
 const maxDepth = 64
 
-export const sizesIn = (
+export const objectsIn = (
   readers: SizeReaders,
   { directory }: Mirror,
   names: ReadonlyArray<string>
-): Effect.Effect<ReadonlyArray<number | undefined>, CheckoutError> =>
-  Effect.scoped(Effect.flatMap(RcMap.get(readers, directory), (reader) => reader.sizes(names))).pipe(
+): Effect.Effect<ReadonlyArray<SizedObject | undefined>, CheckoutError> =>
+  Effect.scoped(Effect.flatMap(RcMap.get(readers, directory), (reader) => reader.objects(names))).pipe(
     Effect.tapError(() => RcMap.invalidate(readers, directory))
   )
 
@@ -94,12 +94,12 @@ export const makeComparisons = ({ diffReaders, readObject, scratch, sizeReaders 
             oldMode === submodule ? "" : (oldId ?? ""),
             newMode === submodule ? "" : (newId ?? "")
           ])
-          const found = (yield* sizesIn(
+          const found = (yield* objectsIn(
             sizeReaders,
             mirror,
             names.filter((name) => name !== "")
           )).values()
-          const ordered = names.map((name) => (name === "" ? 0 : (found.next().value ?? 0)))
+          const ordered = names.map((name) => (name === "" ? 0 : (found.next().value?.size ?? 0)))
           for (let one = 0; one < ordered.length; one += 2) {
             sizes.push(Math.max(ordered[one] ?? 0, ordered[one + 1] ?? 0))
           }

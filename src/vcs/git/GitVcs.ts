@@ -13,7 +13,7 @@ import type { CachePolicy, KeptMirror } from "../cache/WorkspaceCache.ts"
 import { blame } from "./BlameLines.ts"
 import { readMessage } from "./CommitObject.ts"
 import { commitsBetween, isAncestor } from "./Commits.ts"
-import { makeComparisons, sizesIn } from "./Comparisons.ts"
+import { makeComparisons, objectsIn } from "./Comparisons.ts"
 import { makeContextMirrors } from "./ContextMirrors.ts"
 import { diffStart, findEmptyTree } from "./DiffStart.ts"
 import { checkIds, checkUrl, fetchCommits, refName } from "./Fetch.ts"
@@ -46,8 +46,10 @@ const makeSharedReaders = Effect.fnUntraced(function* (limits: () => ProcessLimi
 
   /** Reads the size first, so that large files are not loaded. */
   const readText = Effect.fnUntraced(function* (mirror: Mirror, object: string, maxBytes: number) {
-    const [size] = yield* sizesIn(sizes, mirror, [object])
-    return size === undefined || size > maxBytes ? undefined : decodeBlob(yield* readObject(mirror, object, maxBytes))
+    const [found] = yield* objectsIn(sizes, mirror, [object])
+    return found === undefined || found.size > maxBytes
+      ? undefined
+      : decodeBlob(yield* readObject(mirror, object, maxBytes))
   })
 
   /** Ends the processes of a mirror. */
@@ -80,6 +82,9 @@ const maxCommits = 200
 const maxMessages = 50
 const maxCommitBytes = 65_536
 const fetchMillis = 900_000
+
+/** File of what is derived from the contents of a mirror. It is in the folder of the mirror, so that it is evicted with it. */
+const outlinesName = "outlines.sqlite"
 
 /** State that all checkouts under a root share. */
 interface Workspaces {
@@ -158,9 +163,36 @@ const checkOut = Effect.fnUntraced(function* (
       if (object === undefined) return Effect.succeed([])
       return Effect.map(read(object, 4_194_304), (tree) => fileNames(tree, request.head.length / 2, limit))
     },
+    blobs: {
+      index: join(mirror.directory, outlinesName),
+      find: (paths, at) =>
+        blobsAt(
+          readers,
+          mirror,
+          paths.map((path) => named(path, at))
+        ),
+      read: (id, maxBytes) => Effect.map(read(id, maxBytes), decodeBlob)
+    },
     blame: (path, start, end) => blame(mirror, request.head, path, start, end),
     search: workspaces.searchRevision(mirror, request.head)
   }
+})
+
+/** Returns what objects of these names are where they are files. */
+const blobsAt = Effect.fnUntraced(function* (
+  { sizes }: SharedReaders,
+  mirror: Mirror,
+  names: ReadonlyArray<string | undefined>
+) {
+  const found = (yield* objectsIn(
+    sizes,
+    mirror,
+    names.filter((name) => name !== undefined)
+  )).values()
+  return names.map((name) => {
+    const object = name === undefined ? undefined : found.next().value
+    return object?.type === "blob" ? { id: object.id, bytes: object.size } : undefined
+  })
 })
 
 /** Evicts mirrors according to the policy, and removes worktrees without an owner. */

@@ -1,4 +1,4 @@
-/** Reads sizes of objects through one `git cat-file --batch-check` for all checkouts of a mirror, without reading the objects. */
+/** Reads ids and sizes of objects through one `git cat-file --batch-check` for all checkouts of a mirror, without reading the objects. */
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
@@ -7,18 +7,22 @@ import { openCatFile } from "./CatFile.ts"
 import type { Pending } from "./CatFile.ts"
 import type { TimeLimit } from "./TimeLimit.ts"
 
-export interface SizeReader {
-  /**
-   * Returns the sizes in the order of `names`, which are git object names without a line break; undefined for a missing object.
-   */
-  readonly sizes: (names: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<number | undefined>, CheckoutError>
+export interface SizedObject {
+  readonly id: string
+  readonly type: string
+  readonly size: number
 }
 
-type Sizes = ReadonlyArray<number | undefined>
+export interface SizeReader {
+  /** Returns the objects in the order of `names`, which are git object names without a line break; undefined for a missing one. */
+  readonly objects: (names: ReadonlyArray<string>) => Effect.Effect<Objects, CheckoutError>
+}
+
+type Objects = ReadonlyArray<SizedObject | undefined>
 
 interface SizesRequest {
   readonly count: number
-  readonly sizes: Array<number | undefined>
+  readonly objects: Array<SizedObject | undefined>
 }
 
 export const openSizeReader = Effect.fnUntraced(function* (
@@ -26,7 +30,7 @@ export const openSizeReader = Effect.fnUntraced(function* (
   limits: ProcessLimits,
   time?: TimeLimit
 ): Effect.fn.Return<SizeReader, never, Scope.Scope> {
-  const { send } = yield* openCatFile<SizesRequest, Sizes>({
+  const { send } = yield* openCatFile<SizesRequest, Objects>({
     mirror,
     limits,
     batch: "--batch-check",
@@ -34,13 +38,13 @@ export const openSizeReader = Effect.fnUntraced(function* (
     ...(time === undefined ? {} : { time })
   })
   return {
-    sizes: (names) =>
-      names.length === 0 ? Effect.succeed([]) : send(`${names.join("\n")}\n`, { count: names.length, sizes: [] })
+    objects: (names) =>
+      names.length === 0 ? Effect.succeed([]) : send(`${names.join("\n")}\n`, { count: names.length, objects: [] })
   }
 })
 
 /** Parses `<id> <type> <size>\n` and `<name> missing\n`. */
-const readSizes = (pending: Array<Pending<SizesRequest, Sizes>>): ((chunk: Buffer) => void) => {
+const readSizes = (pending: Array<Pending<SizesRequest, Objects>>): ((chunk: Buffer) => void) => {
   let rest = ""
   return (chunk) => {
     const lines = (rest + chunk.toString("latin1")).split("\n")
@@ -48,11 +52,11 @@ const readSizes = (pending: Array<Pending<SizesRequest, Sizes>>): ((chunk: Buffe
     for (const line of lines) {
       const [request] = pending
       if (request === undefined) return
-      const size = / (\d+)$/.exec(line)?.[1]
-      request.sizes.push(size === undefined || line.endsWith(" missing") ? undefined : Number(size))
-      if (request.sizes.length < request.count) continue
+      const [, id, type, size] = /^([0-9a-f]{40,64}) (\w+) (\d+)$/.exec(line) ?? []
+      request.objects.push(id === undefined || type === undefined ? undefined : { id, type, size: Number(size) })
+      if (request.objects.length < request.count) continue
       pending.shift()
-      request.reply(request.sizes)
+      request.reply(request.objects)
     }
   }
 }

@@ -5,8 +5,10 @@ import { addedNames, changedNames } from "../../../src/engine/references/Changed
 import { definitionsIn } from "../../../src/engine/syntax/Definitions.ts"
 
 const sides = async (path: string, before: string, after: string) => {
-  const parse = async (text: string) => (await Effect.runPromise(definitionsIn(path, text))) ?? []
-  return { path, before: await parse(before), after: await parse(after) }
+  const found = await Effect.runPromise(
+    definitionsIn([before, after].map((text) => ({ path, text: Effect.succeed(text) })))
+  )
+  return { before: found[0] ?? [], after: found[1] ?? [] }
 }
 
 it.each([

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
 import type { ReportedProblem } from "../../../src/domain/Problem.ts"
-import { definitionsAt, definitionsIn, usesIn } from "../../../src/engine/syntax/Definitions.ts"
+import { definitionsAt, definitionsIn, usesInText } from "../../../src/engine/syntax/Definitions.ts"
 import { makeRepository } from "../../vcs/Repository.ts"
 import { emptyReport, runEngine } from "../Fixture.ts"
 
 const at = async (path: string, text: string) => {
   const line = text.split("\n").findIndex((one) => one.includes("HERE")) + 1
-  const [chain] = await Effect.runPromise(definitionsAt(path, text, [line]))
+  const [chain] = await Effect.runPromise(definitionsAt({ head: "" }, path, text, [line]))
   return chain?.map(({ name, start, end }) => `${name} ${start}-${end}`)
 }
 
@@ -45,7 +45,7 @@ describe("definitions around a line", () => {
   })
 
   it("gives up without harm when it is interrupted", async () => {
-    const asked = definitionsAt("a.ts", "f(".repeat(200_000), [1])
+    const asked = definitionsAt({ head: "" }, "a.ts", "f(".repeat(200_000), [1])
     await Effect.runPromise(Effect.timeoutOption(asked, 1))
     expect(await at("a.ts", "function f() {\n  HERE\n}\n")).toEqual(["f 1-3"])
   })
@@ -61,29 +61,52 @@ describe("uses of a name", () => {
     ["a.c", "int *pay(int a) { return 0; }\nint b = pay(1) + s->pay(2);\nf(pay);\n", "dccu"],
     ["A.cs", "class A { void pay() { pay(); this.pay(); F(pay); } }\n", "dccu"]
   ])("%s", async (path, text, kinds) => {
-    const uses = await Effect.runPromise(usesIn(path, text, ["pay"]))
+    const uses = await Effect.runPromise(usesInText(path, text, "pay"))
     expect(uses?.map(({ kind }) => kind[0]).join("")).toBe(kinds)
   })
 
   it("are bounded, and unknown in other languages", async () => {
-    expect(await Effect.runPromise(usesIn("a.ts", "pay()\n".repeat(1000), ["pay"]))).toHaveLength(200)
-    expect(await Effect.runPromise(usesIn("a.rb", "pay()", ["pay"]))).toBeUndefined()
+    expect(await Effect.runPromise(usesInText("a.ts", "pay()\n".repeat(1000), "pay"))).toHaveLength(200)
+    expect(await Effect.runPromise(usesInText("a.rb", "pay()", "pay"))).toBeUndefined()
   })
 })
 
 describe("all definitions of a file", () => {
+  const definitions = (...texts: ReadonlyArray<string>) =>
+    Effect.runPromise(definitionsIn(texts.map((text) => ({ path: "a.ts", text: Effect.succeed(text) }))))
+
   it("come in order, with what they are in", async () => {
     const text = "export class Shop {\n  pay(a: number) {\n    return 1\n  }\n}\nexport const due = () => 1\n"
-    const found = await Effect.runPromise(definitionsIn("a.ts", text))
-    expect(
-      found?.map(({ name, owners, firstLine, header }) => [...owners, name, firstLine.trim(), header.trim()])
-    ).toEqual([
-      ["Shop", "export class Shop {", "class Shop"],
-      ["Shop", "pay", "pay(a: number) {", "pay(a: number)"],
-      ["due", "export const due = () => 1", "due = () =>"]
+    const [found] = await definitions(text)
+    expect(found?.map(({ name, isPublic }) => [name, isPublic])).toEqual([
+      ["Shop", true],
+      ["pay", true],
+      ["due", true]
     ])
-    const many = await Effect.runPromise(definitionsIn("a.py", "def a(): pass\n".repeat(3000)))
+    const chains = await Effect.runPromise(definitionsAt({ head: "" }, "a.ts", text, [1, 2, 6]))
+    expect(chains.map((chain) => chain?.map(({ name, header }) => [name, header.trim()]))).toEqual([
+      [],
+      [
+        ["Shop", "class Shop"],
+        ["pay", "pay(a: number)"]
+      ],
+      []
+    ])
+    const [many] = await Effect.runPromise(
+      definitionsIn([{ path: "a.py", text: Effect.succeed("def a(): pass\n".repeat(3000)) }])
+    )
     expect(many).toHaveLength(2000)
+  })
+
+  it("are the same only with the same header in the same definitions", async () => {
+    const [a, b, c] = await definitions(
+      "export class Shop {\n  pay(a: number) {}\n}\n",
+      "\nexport class Shop {\n  pay(a:\n  number) { return 1 }\n}\n",
+      "export class Bank {\n  pay(b: number) {}\n}\n"
+    )
+    expect(a?.map(({ key, signature }) => [key, signature])).toEqual(b?.map(({ key, signature }) => [key, signature]))
+    expect(c?.[1]?.key).not.toBe(a?.[1]?.key)
+    expect(c?.[1]?.signature).not.toBe(a?.[1]?.signature)
   })
 })
 

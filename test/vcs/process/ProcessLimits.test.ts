@@ -134,7 +134,7 @@ describe("a git command that takes too long by the clock", () => {
     ],
     [
       "cat-file --batch-check",
-      Effect.flatMap(openSizeReader(home, localLimits, soon("objects")), ({ sizes }) => sizes(["HEAD"]))
+      Effect.flatMap(openSizeReader(home, localLimits, soon("objects")), ({ objects }) => objects(["HEAD"]))
     ],
     [
       "diff-tree",
