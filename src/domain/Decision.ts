@@ -20,7 +20,9 @@ export const IgnoreReason = Schema.Literals([
   "pong",
   /** An app installation changed: cached credentials are dropped, no work starts. */
   "lifecycle",
-  "closed"
+  "closed",
+  /** The same head was reviewed on the same base. */
+  "already_reviewed"
 ])
 export type IgnoreReason = typeof IgnoreReason.Type
 

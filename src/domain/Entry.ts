@@ -47,8 +47,11 @@ export const isDue = (times: Times, now: number): boolean => times.dueAt <= now 
 /** Number of lost workers after which an entry is dead: by then the entry is more likely the cause than a victim. */
 export const maxLosses = 5
 
-/** Priorities: comment and chat commands, then pull requests, then automatic commits. Smaller values run first. */
-export const Priority = { command: 0, pullRequest: 10, automatic: 20 } as const
+/**
+ * Priorities: comment and chat commands, then pull requests, then automatic commits, then what was found without a delivery. Smaller values run
+ * first.
+ */
+export const Priority = { command: 0, pullRequest: 10, automatic: 20, found: 30 } as const
 
 export const Entry = Schema.Struct({
   id: Schema.String,

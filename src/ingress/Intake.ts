@@ -4,7 +4,8 @@
  * fails, nothing was accepted. A workspace whose queue is full takes no receipts for a while, so that the work of recovery is limited too.
  */
 import { Clock, Context, Effect } from "effect"
-import { targetKey } from "../domain/Change.ts"
+import { haveSameBase, targetKey } from "../domain/Change.ts"
+import { uniqueDeliveryKey } from "../domain/Keys.ts"
 import { admit } from "../queue/AutomaticCommits.ts"
 import type { EventDecision } from "../domain/Decision.ts"
 import { selectUnreviewed } from "../queue/UnreviewedHeads.ts"
@@ -14,7 +15,8 @@ import type { Batches } from "../store/Batches.ts"
 import { PullBases } from "../store/PullBases.ts"
 import type { PullBase } from "../store/PullBases.ts"
 import { Receipts } from "../store/Receipts.ts"
-import type { Runs } from "../store/Runs.ts"
+import { Runs } from "../store/Runs.ts"
+import type { ReviewedChange } from "../store/Runs.ts"
 import type { EventRecord, Receipt } from "../store/Receipts.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { limitWarning } from "../observability/LimitedWarnings.ts"
@@ -32,14 +34,23 @@ type IntakeResult =
   /** Nothing was stored or accepted. */
   | { readonly _tag: "Refused" }
   | Extract<Receipt, { readonly _tag: "Duplicate" }>
+  /** Stored, and starts nothing: the run has reviewed its head on the same base. */
+  | { readonly _tag: "Reviewed"; readonly run: string }
   /** Stored. `queued` is set if the delivery has work; `later`: recovery will queue it. */
   | { readonly _tag: "Stored"; readonly queued?: QueueAdmitted | "later" }
 
-interface Waiting {
-  readonly record: EventRecord
-  readonly work: QueueAdmission | undefined
-  readonly pull: PullBase | undefined
+interface Waiting extends Taken {
   readonly done: (taken: IntakeResult) => void
+}
+
+/** A delivery to be stored. */
+interface Taken {
+  readonly record: EventRecord
+  /** Absent: it starts nothing, or a command that is not queued. */
+  readonly work?: QueueAdmission | undefined
+  readonly pull?: PullBase | undefined
+  /** Whether its work is dropped if a run has reviewed its head on the same base: its sender may repeat it under another id. */
+  readonly once?: boolean
 }
 
 interface Work {
@@ -99,13 +110,40 @@ export class Intake {
   }
 
   /** Stores the record and the base branch of its pull request, then queues its work, if any. Never rejects. */
-  take(record: EventRecord, work?: QueueAdmission, pull?: PullBase): Promise<IntakeResult> {
+  take(taken: Taken): Promise<IntakeResult> {
     return new Promise((done) => {
-      this.#arrivals.add({ record, work, pull, done })
+      this.#arrivals.add({ ...taken, done })
     })
   }
 
   #takeAll(waiting: ReadonlyArray<Waiting>): Effect.Effect<void> {
+    return Effect.flatMap(this.#withoutReviewed(waiting), (remaining) => this.#storeAll(remaining))
+  }
+
+  /** Removes the work of deliveries whose head was reviewed. If that cannot be read, the run of their entry finds it. */
+  #withoutReviewed(waiting: ReadonlyArray<Waiting>): Effect.Effect<ReadonlyArray<Waiting>> {
+    const changes = waiting.flatMap(({ once, work }) => {
+      const head = work?.change.head
+      return once !== true || work === undefined || head === undefined
+        ? []
+        : [{ targetKey: targetKey(work.change), head }]
+    })
+    if (changes.length === 0) return Effect.succeed(waiting)
+    return Context.get(this.#context, Runs)
+      .reviewed(changes)
+      .pipe(
+        Effect.map((reviewed) =>
+          reviewed.length === 0 ? waiting : waiting.map((one) => withoutReviewedWork(one, reviewed))
+        ),
+        Effect.catchCause((cause) =>
+          limitWarning("reviewed heads", (suppressed) =>
+            Effect.logWarning("earlier reviews of delivered heads not read", { suppressed }, cause)
+          ).pipe(Effect.as(waiting))
+        )
+      )
+  }
+
+  #storeAll(waiting: ReadonlyArray<Waiting>): Effect.Effect<void> {
     return Context.get(this.#context, Receipts)
       .storeAll(waiting.map(({ record }) => record))
       .pipe(
@@ -208,6 +246,31 @@ export class Intake {
         }
       })
     )
+  }
+}
+
+const withoutReviewedWork = (one: Waiting, reviewed: ReadonlyArray<ReviewedChange>): Waiting => {
+  const { done, once, record, work } = one
+  if (once !== true || work === undefined) return one
+  const key = targetKey(work.change)
+  const run = reviewed.find(
+    (earlier) =>
+      earlier.targetKey === key && earlier.head === work.change.head && haveSameBase(earlier, work.change)
+  )?.id
+  if (run === undefined) return one
+  return {
+    record: {
+      ...record,
+      deliveryKey: uniqueDeliveryKey(record.deliveryKey, record.id),
+      decision: "ignored",
+      reason: "already_reviewed",
+      rule: { _tag: "HeadReviewed", run },
+      work: undefined
+    },
+    pull: one.pull,
+    done: (taken) => {
+      done(taken._tag === "Stored" ? { _tag: "Reviewed", run } : taken)
+    }
   }
 }
 

@@ -9,6 +9,7 @@ import type { DeliveryPayload } from "../store/Payloads.ts"
 import { Receipts } from "../store/Receipts.ts"
 import { makeDeliveryLog } from "./DeliveryLog.ts"
 import { makeReceiving } from "./Receiving.ts"
+import { readDecision } from "./Responses.ts"
 import type { IngressResponse } from "./Responses.ts"
 import type { Called } from "./Triggers.ts"
 import type { Reason } from "../domain/Reason.ts"
@@ -16,15 +17,9 @@ import type { Reason } from "../domain/Reason.ts"
 const notReplayable = (why: Reason): ReplayResult => ({ _tag: "NotReplayable", why })
 
 /** Reads the decision in the response that the sender of a delivery would get. */
-const toResult = (eventId: string, { body, status }: IngressResponse): ReplayResult => {
-  if (status === 503) return { _tag: "Refused" }
-  const { reason, status: decision } = JSON.parse(body) as { readonly reason?: string; readonly status?: string }
-  return {
-    _tag: "Decided",
-    eventId,
-    decision: decision ?? (status === 202 ? "ignored" : "rejected"),
-    reason
-  }
+const toResult = (eventId: string, response: IngressResponse): ReplayResult => {
+  const read = readDecision(response)
+  return read === undefined ? { _tag: "Refused" } : { _tag: "Decided", eventId, ...read }
 }
 
 const isCallPath = (path: string): path is Called["path"] => ["manual", "custom", "p4", "svn"].includes(path)

@@ -223,3 +223,14 @@ export const starting: IngressResponse = problem(
 
 export const health = (status: 200 | 503, body: unknown): IngressResponse =>
   json(status, body, { headers: { "cache-control": "no-store" } })
+
+/** Returns the decision that a response about a delivery contains; undefined if nothing was stored. */
+export const readDecision = ({ body, status }: IngressResponse) => {
+  if (status === 503) return undefined
+  const { event_id, reason, status: decision } = JSON.parse(body) as {
+    readonly event_id?: string
+    readonly reason?: string
+    readonly status?: string
+  }
+  return { eventId: event_id, decision: decision ?? (status === 202 ? "ignored" : "rejected"), reason }
+}

@@ -132,7 +132,7 @@ const reject = async (
     reason,
     rule: verbatimReason(describeIssues(issues))
   }
-  if ((await parts.intake.take(record))._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
+  if ((await parts.intake.take({ record }))._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
   parts.stored()
   settle(parts, kind, record, { eventId: id, decision: "rejected", reason })
   return malformed(reason, issues, kind)
@@ -157,7 +157,7 @@ const decline = async (
     reason: refusal.reason,
     rule: refusal.rule
   }
-  if ((await parts.intake.take(record))._tag === "Refused")
+  if ((await parts.intake.take({ record }))._tag === "Refused")
     return failed(parts, "manual", "store_unavailable", { id, now })
   parts.stored()
   settle(parts, "manual", record, { eventId: id, decision: "ignored", reason: refusal.reason })
@@ -195,14 +195,14 @@ const start = async (
     rule: admission.rule,
     work: { change, configHash, priority, dueAt }
   }
-  const intakeResult = await parts.intake.take(record, {
+  const intakeResult = await parts.intake.take({ record, work: {
     eventId: id,
     change,
     configHash,
     priority,
     admittedAt: now,
     dueAt
-  })
+  } })
   if (intakeResult._tag === "Refused") return failed(parts, "manual", "store_unavailable", { id, now })
   if (intakeResult._tag === "Duplicate") return respond(intakeResult.first.id, "duplicate", now)
   parts.stored()
@@ -254,7 +254,7 @@ const routeChange = async (
     decision: "queued",
     routing: { ...change, ...(workspaces === undefined ? {} : { workspaces }) }
   }
-  const stored = await parts.intake.take(record)
+  const stored = await parts.intake.take({ record })
   if (stored._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
   const isDuplicate = stored._tag === "Duplicate"
   if (!isDuplicate) {
@@ -278,7 +278,7 @@ const declineDisabled = async (parts: StoringParts, { id, now, path }: Called): 
     reason,
     rule: { _tag: "KindDisabled", kind }
   }
-  if ((await parts.intake.take(record))._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
+  if ((await parts.intake.take({ record }))._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
   parts.stored()
   settle(parts, kind, record, { eventId: id, decision: "ignored", reason })
   return ignored(id, reason, kind, path)

@@ -8,7 +8,10 @@ import type { Admission, Refusal } from "../admission/Admit.ts"
 import { admit } from "../admission/Admit.ts"
 import type { ConfigStore } from "../config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
+import type { Change } from "../domain/Change.ts"
 import { targetKey } from "../domain/Change.ts"
+import type { IgnoreReason } from "../domain/Decision.ts"
+import { Priority } from "../domain/Entry.ts"
 import type { EventFacts, HostEvent, DeliverySubject } from "../domain/HostEvent.ts"
 import { DeliveryKey, deliveryKey, uniqueDeliveryKey } from "../domain/Keys.ts"
 import type { TargetKey } from "../domain/Keys.ts"
@@ -18,6 +21,7 @@ import { DeliveryBody } from "../forge/DeliveryBody.ts"
 import type { ForgeWebhook, Headers } from "../forge/Forge.ts"
 import type { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { webhooks } from "../forge/Webhooks.ts"
+import type { FoundEvent } from "../queue/FoundEvents.ts"
 import type { QueueAdmission } from "../queue/Queue.ts"
 import type { PullBase } from "../store/PullBases.ts"
 import type { DeliveryFacts, EventRecord } from "../store/Receipts.ts"
@@ -75,6 +79,8 @@ interface Verified {
   readonly now: number
   /** Event of the delivery that this one repeats on the request of an administrator. */
   readonly replayOf?: string | undefined
+  /** Whether the event was found without a delivery: its records prevent others with their key, whatever their decision. */
+  readonly isFound?: boolean
 }
 
 export interface Received extends Verified {
@@ -124,6 +130,16 @@ const findTarget = (
     ? undefined
     : targetKey({ trigger, workspace: "", repo: { fullName }, target: { kind, number } })
 
+/** Returns the key of a command: its comment may be delivered under several ids, and is executed once. */
+const commandKey = (change: Change, comment: string): DeliveryKey =>
+  deliveryKey(change.provider, `command:${targetKey(change)}:${comment}`)
+
+/** Returns the key of accepted work. */
+const keyOf = (received: Verified, delivery: DeliveryKey, event: HostEvent, change: Change): DeliveryKey => {
+  const isCommand = event._tag === "Commanded" && event.commentId !== undefined
+  return isCommand && received.replayOf === undefined ? commandKey(change, event.commentId) : delivery
+}
+
 const recordOf = (
   received: Verified,
   delivery: DeliveryKey,
@@ -147,7 +163,7 @@ const recordOf = (
     return {
       ...common,
       // Duplicates are only detected for deliveries that started work: an ignored one may be resent after a configuration change.
-      deliveryKey: uniqueDeliveryKey(delivery, received.id),
+      deliveryKey: received.isFound === true ? delivery : uniqueDeliveryKey(delivery, received.id),
       targetKind: subject.kind,
       targetKey: outcome.closes ?? findTarget(subject, common.repo, outcome.trigger?.name),
       decision: "ignored",
@@ -158,7 +174,7 @@ const recordOf = (
   const { change, command, dueAt, priority } = outcome
   return {
     ...common,
-    deliveryKey: delivery,
+    deliveryKey: keyOf(received, delivery, event, change),
     targetKind: change.target.kind,
     targetKey: targetKey(change),
     decision: dueAt > received.now ? "deferred" : "queued",
@@ -199,6 +215,13 @@ interface StoringParts extends WebhookParts {
   readonly stored: () => void
 }
 
+/** Actions by which a person requests a review of a head that may have been reviewed. */
+const requesting: ReadonlySet<string | undefined> = new Set(["reopened", "reopen", "review_requested"])
+
+/** Returns whether the delivery starts nothing if its head was reviewed. */
+const isOnce = ({ replayOf }: Verified, { action }: HostEvent, { requestedBy }: Change): boolean =>
+  replayOf === undefined && requestedBy === undefined && !requesting.has(action)
+
 /** Stores an admitted delivery, queues its entry and wakes the scheduler. */
 const start = async (
   parts: StoringParts,
@@ -218,7 +241,12 @@ const start = async (
   if (intake.isFull(change.workspace, received.now)) {
     return refuse(parts, received, "queue_full")
   }
-  const intakeResult = await intake.take(record, command === undefined ? workOf(received, admission) : undefined, pull)
+  const intakeResult = await intake.take({
+    record,
+    work: command === undefined ? workOf(received, admission) : undefined,
+    pull,
+    once: isOnce(received, event, change)
+  })
   if (intakeResult._tag === "Refused") {
     return refuse(parts, received, "store_unavailable")
   }
@@ -226,6 +254,7 @@ const start = async (
     return respond(intakeResult.first.id, "duplicate", intakeResult.first.work?.dueAt ?? received.now)
   }
   parts.stored()
+  if (intakeResult._tag === "Reviewed") return respondIgnored(parts, received, record, event, "already_reviewed")
   if (command !== undefined) {
     wake.command({ eventId: received.id, command, change })
     return respond(received.id, "queued", admission.dueAt)
@@ -238,6 +267,19 @@ const start = async (
     : respond(received.id, queued.status, queued.dueAt)
 }
 
+/** Counts and logs a stored delivery that starts no work. */
+const respondIgnored = (
+  { count, log }: WebhookParts,
+  { id, kind }: Verified,
+  record: EventRecord,
+  { event }: HostEvent,
+  reason: IgnoreReason
+): IngressResponse => {
+  count(kind, "ignored", reason)
+  log.decided(record, { eventId: id, decision: "ignored", reason })
+  return ignored(id, reason, kind, event)
+}
+
 /** Stores a delivery that starts no work. */
 const decline = async (
   parts: StoringParts,
@@ -247,7 +289,8 @@ const decline = async (
   refusal: Refusal,
   pull: PullBase | undefined
 ): Promise<IngressResponse> => {
-  if ((await parts.intake.take(record, undefined, pull))._tag === "Refused") {
+  const intakeResult = await parts.intake.take({ record, pull })
+  if (intakeResult._tag === "Refused") {
     return refuse(parts, received, "store_unavailable")
   }
   parts.stored()
@@ -255,9 +298,7 @@ const decline = async (
     parts.cancelWaiting(refusal.closes)
     if (refusal.workspace !== undefined) parts.wake.closed(refusal.workspace.id, refusal.closes)
   }
-  parts.count(received.kind, "ignored", refusal.reason)
-  parts.log.decided(record, { eventId: received.id, decision: "ignored", reason: refusal.reason })
-  return ignored(received.id, refusal.reason, received.kind, event.event)
+  return respondIgnored(parts, received, record, event, refusal.reason)
 }
 
 /** Stores a verified delivery whose payload cannot be read. */
@@ -288,7 +329,7 @@ const reject = async (
     work: undefined,
     receivedAt: now
   }
-  if ((await intake.take(record))._tag === "Refused") return refuse(parts, received, "store_unavailable")
+  if ((await intake.take({ record }))._tag === "Refused") return refuse(parts, received, "store_unavailable")
   parts.stored()
   count(kind, "rejected", parsed.reason)
   log.decided(record, { eventId: id, decision: "rejected", reason: parsed.reason })
@@ -384,21 +425,46 @@ const decide = async (
   const { event } = parsed
   const sent = deliveryKey(kind, webhook.deliveryId(headers, json) ?? hashOf(event.event, json))
   const delivery = replayOf === undefined ? sent : uniqueDeliveryKey(sent, id)
+  if (event._tag === "Lifecycle") parts.wake.installationChanged(verified.map(({ name }) => name))
+  return decideEvent({ ...parts, stored: keep }, received, { snapshot, verified, event, delivery })
+}
+
+interface DecidableEvent {
+  readonly snapshot: Snapshot
+  readonly verified: ReadonlyArray<TriggerProfile>
+  readonly event: HostEvent
+  readonly delivery: DeliveryKey
+}
+
+/** Decides about an event, of a delivery or found without one, and stores it. */
+const decideEvent = async (
+  parts: StoringParts,
+  received: Verified,
+  { delivery, event, snapshot, verified }: DecidableEvent
+): Promise<IngressResponse> => {
+  const { now } = received
   const { bases, pull } = await parts.pullBranches.resolve(snapshot, verified, event, now)
   const admitted = admit({ snapshot, verified, event, bases, ownAccount: parts.ownAccounts.of, now })
-  const outcome = admitted.accepted ? admitted : await parts.renamed.resolve(admitted, event, verified, now)
+  const outcome = admitted.accepted
+    ? { ...admitted, priority: received.isFound === true ? Priority.found : admitted.priority }
+    : await parts.renamed.resolve(admitted, event, verified, now)
   const record = recordOf(received, delivery, event, outcome)
-  if (event._tag === "Lifecycle") parts.wake.installationChanged(verified.map(({ name }) => name))
   return outcome.accepted
-    ? start({ ...parts, stored: keep }, received, record, event, outcome, pull)
-    : decline({ ...parts, stored: keep }, received, record, event, outcome, pull)
+    ? start(parts, received, record, event, outcome, pull)
+    : decline(parts, received, record, event, outcome, pull)
 }
 
 export const makeWebhooks = (parts: WebhookParts) => ({
   preflight: (kind: ForgeKind, headers: IncomingHttpHeaders, client: string, now: number) =>
     preflight(parts, kind, headers, client, now),
   handle: (received: Received): Promise<IngressResponse | undefined> => handle(parts, received),
-  replay: (replayed: ReplayedWebhook): Promise<IngressResponse> | undefined => replay(parts, replayed)
+  replay: (replayed: ReplayedWebhook): Promise<IngressResponse> | undefined => replay(parts, replayed),
+  /** Decides about an event that was found at the host of a trigger, without a delivery. */
+  found: (id: string, { event, key, trigger }: FoundEvent, now: number): Promise<IngressResponse> => {
+    const received = { id, kind: event.provider, headers: {}, now, isFound: true }
+    const decided = { snapshot: parts.config.current(), verified: [trigger], event, delivery: key }
+    return decideEvent({ ...parts, stored: () => {} }, received, decided)
+  }
 })
 
 /** Returns undefined if none of its triggers is configured any more. */

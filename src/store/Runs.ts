@@ -60,6 +60,15 @@ export const ReviewedHead = record({
 })
 export type ReviewedHead = RecordValues<typeof ReviewedHead>
 
+/** A head of a target that a run has reviewed. */
+export const ReviewedChange = record({
+  id: Field.text,
+  targetKey: Field.stored(TargetKey),
+  head: Field.text,
+  baseRef: Field.optional(Field.text)
+})
+export type ReviewedChange = RecordValues<typeof ReviewedChange>
+
 /** Review that a run executed, for the outcomes of its findings. */
 export interface SettledBy {
   /** Agent mode. */
@@ -188,6 +197,10 @@ export class Runs extends Context.Service<
       head: string,
       statuses: ReadonlyArray<RunStatus>
     ) => Effect.Effect<Run | undefined, StoreError>
+    /** Returns the newest published run of each of these targets and heads, also one that is being published. */
+    readonly reviewed: (
+      changes: ReadonlyArray<{ readonly targetKey: TargetKey; readonly head: string }>
+    ) => Effect.Effect<ReadonlyArray<ReviewedChange>, StoreError>
     /** Returns the verdicts about a commit of a repository, on every host: those of all runs, or of the last ones where runs were removed. */
     readonly headVerdicts: (head: string, repo: string) => Effect.Effect<ReadonlyArray<HeadVerdict>, StoreError>
     /** Returns which of these commits have a verdict, of which pull requests and base branches. */

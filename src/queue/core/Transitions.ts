@@ -87,7 +87,7 @@ const opened = (item: QueueAdmission, id: string, target: TargetKey): Entry => (
 
 /** Returns whether work may expire. Automatic work may, unless the admission sets it. */
 const mayExpire = ({ expires, priority }: Pick<QueueAdmission, "expires" | "priority">): boolean =>
-  expires ?? priority >= Priority.automatic
+  expires ?? priority === Priority.automatic
 
 const withEvent = (entry: Entry, eventId: string): Entry => ({ ...entry, events: [...entry.events, eventId] })
 

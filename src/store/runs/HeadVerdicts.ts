@@ -7,7 +7,7 @@ import type { SqlClient, SqlError } from "effect/sql"
 import { foldRepo } from "../../domain/Change.ts"
 import { HeadVerdict, RunVerdict } from "../../domain/HeadVerdict.ts"
 import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
-import { ReviewedHead } from "../Runs.ts"
+import { ReviewedChange, ReviewedHead } from "../Runs.ts"
 import type { Runs } from "../Runs.ts"
 
 const decodeVerdict = Schema.decodeUnknownOption(Schema.fromJsonString(RunVerdict))
@@ -37,6 +37,20 @@ export const reviewedHeads =
         UNION
         SELECT head, repo, target_key, NULLIF(base_ref, '') FROM head_verdicts WHERE ${sql.in("head", heads)}`
     ).pipe(unavailable("runs.reviewedHeads"))
+
+export const reviewed =
+  (sql: SqlClient.SqlClient): Runs["Service"]["reviewed"] =>
+  (changes) =>
+    selectAs(
+      ReviewedChange,
+      "runs.reviewed",
+      sql`
+        SELECT id, target_key, head, base_ref FROM runs
+        WHERE ${sql.in("target_key", [...new Set(changes.map(({ targetKey }) => targetKey))])}
+          AND ${sql.in("head", [...new Set(changes.map(({ head }) => head))])}
+          AND status IN ('publishing', 'succeeded')
+        ORDER BY id DESC`
+    ).pipe(unavailable("runs.reviewed"))
 
 /** Columns of a removed run. */
 export interface RemovedRun {

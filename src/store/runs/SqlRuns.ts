@@ -16,7 +16,7 @@ import { insertPublications } from "../publications/InsertPublications.ts"
 import { forUpdate, lockNames } from "../../database/RowLocks.ts"
 import { countEndedRun } from "./CountRun.ts"
 import type { RemovedRun } from "./HeadVerdicts.ts"
-import { headVerdicts, keepVerdicts, pruneVerdicts, reviewedHeads } from "./HeadVerdicts.ts"
+import { headVerdicts, keepVerdicts, pruneVerdicts, reviewed, reviewedHeads } from "./HeadVerdicts.ts"
 import { list, newest } from "./RunQueries.ts"
 import { newRunRow, RunRow } from "./RunRow.ts"
 import { Run, Runs } from "../Runs.ts"
@@ -320,6 +320,7 @@ export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect
       settle: settle(sql),
       get: get(sql),
       find: find(sql),
+      reviewed: reviewed(sql),
       headVerdicts: headVerdicts(sql),
       reviewedHeads: reviewedHeads(sql),
       latestAnalysis: latestAnalysis(sql),

@@ -642,6 +642,7 @@ export const pageTexts = {
   "reason.pong": "ping of the host",
   "reason.repository_renamed": "the repository has another name",
   "reason.repository_not_configured": "no workspace for the repository",
+  "reason.already_reviewed": "already reviewed",
   "reason.source_excluded": "source is excluded",
   "reason.target_branch_not_watched": "target branch is not watched",
   "reason.trigger_disabled": "trigger is disabled",
@@ -872,6 +873,7 @@ export const pageTexts = {
     "No workspace has this repository. Add one with source_repo, or a rule of match that hits it.",
   "why.repository_renamed": "The repository was renamed or transferred. Correct its name in the workspace that has it.",
   "why.skipped": "There was nothing to review, or a limit refused it.",
+  "why.already_reviewed": "This head was reviewed before, on the same base.",
   "why.source_excluded": "A rule excludes this author, branch or title.",
   "why.superseded": "A newer commit arrived before this one was reviewed.",
   "why.target_branch_not_watched":

@@ -629,6 +629,7 @@ export const pageTexts = {
   "reason.pong": "代码托管平台的 ping",
   "reason.repository_renamed": "仓库已改名",
   "reason.repository_not_configured": "仓库没有工作区",
+  "reason.already_reviewed": "已评审过",
   "reason.source_excluded": "来源已排除",
   "reason.target_branch_not_watched": "未监视目标分支",
   "reason.trigger_disabled": "触发器已停用",
@@ -853,6 +854,7 @@ export const pageTexts = {
   "why.repository_not_configured": "没有工作区包含此仓库。请用 source_repo 添加一个，或添加匹配它的 match 规则。",
   "why.repository_renamed": "该仓库已改名或转移。请在其工作区中更正名称。",
   "why.skipped": "没有需要评审的内容，或被某个限制拒绝。",
+  "why.already_reviewed": "此提交此前已在相同基线上评审过。",
   "why.source_excluded": "某条规则排除了此作者、分支或标题。",
   "why.superseded": "在评审之前已有更新的提交到达。",
   "why.target_branch_not_watched":
