@@ -4,6 +4,7 @@ import { ChatClients } from "../src/chat/ChatClients.ts"
 import { Operations } from "../src/queue/operator/Operations.ts"
 import * as BatchKeeper from "./scheduling/BatchKeeper.ts"
 import * as BudgetLedger from "./limits/BudgetLedger.ts"
+import * as CatchUp from "./catchup/CatchUp.ts"
 import * as ChangePublisher from "./publishing/ChangePublisher.ts"
 import * as ChatConnection from "./chat/ChatConnection.ts"
 import * as ChatKeeper from "./chat/ChatKeeper.ts"
@@ -27,7 +28,8 @@ export const deciding = Layer.mergeAll(WorkspaceScheduler.layer, ProviderLimiter
       DepotRouting.layer,
       BatchKeeper.layer,
       ResumeWatch.layer,
-      NoticeScan.layer
+      NoticeScan.layer,
+      CatchUp.layer
     )
   )
 )

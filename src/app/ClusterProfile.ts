@@ -29,6 +29,7 @@ import { ConfigInvalid } from "../config/LoadConfig.ts"
 import * as NatsConfigHead from "../config/snapshots/NatsConfigHead.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
 import { AwaitedServers } from "../ingress/AwaitedServers.ts"
+import * as ReceiveFound from "../ingress/ReceiveFound.ts"
 import * as ReplayDeliveries from "../ingress/ReplayDeliveries.ts"
 import { IngressServer } from "../ingress/Server.ts"
 import * as NodeWatch from "../admin/nodes/NodeWatch.ts"
@@ -132,7 +133,15 @@ export const layer = (settings: NatsSettings, options: ServiceOptions) => {
     groups.length === 0
       ? withoutActors(roles)
       : Layer.mergeAll(
-          roles.has("actors") ? Actors.deciding.pipe(Layer.provide([notifications, vcs])) : Layer.empty,
+          roles.has("actors")
+            ? Actors.deciding.pipe(
+                Layer.provide([
+                  notifications,
+                  vcs,
+                  ReceiveFound.layer.pipe(Layer.provide([waking, NatsNewerHeads.layer]))
+                ])
+              )
+            : Layer.empty,
           roles.has("publisher") ? Actors.publishing.pipe(Layer.provide([outputs, permits])) : Layer.empty,
           roles.has("chat") ? Actors.chatting.pipe(Layer.provide(agent)) : Layer.empty,
           actorCount(roles),

@@ -15,6 +15,7 @@ import { wakeActors, noopNotifications } from "./ActorMessages.ts"
 import { adminSocket } from "./AdminSocket.ts"
 import { administration, readOnlyAdministration, thisNode, withActors } from "./Administration.ts"
 import { LiveNodes } from "../domain/LiveNodes.ts"
+import * as ReceiveFound from "../ingress/ReceiveFound.ts"
 import * as ReplayDeliveries from "../ingress/ReplayDeliveries.ts"
 import { IngressServer } from "../ingress/Server.ts"
 import { isSingleNode } from "../domain/Role.ts"
@@ -39,8 +40,11 @@ const engine = SingleRunner.layer({
 const agent = agentOver(engine).pipe(Layer.provide(identity))
 const outputs = OutputsLayer.layer.pipe(Layer.provide(agent))
 
+const waking = wakeActors.pipe(Layer.provide(NewerHeads.layerMemory))
+
 const actors = Actors.layerAll.pipe(
   Layer.merge(missing),
+  Layer.provide(ReceiveFound.layer.pipe(Layer.provide(waking))),
   Layer.provideMerge(engine),
   Layer.provide([
     WritePermits.layerAlone,
@@ -55,8 +59,6 @@ const actors = Actors.layerAll.pipe(
   Layer.provide(LiveNodes.layerAlone),
   Layer.provide(identity)
 )
-
-const waking = wakeActors.pipe(Layer.provide(NewerHeads.layerMemory))
 
 const administering = (roles: ServiceOptions["roles"]) =>
   administration.pipe(

@@ -80,8 +80,6 @@ export type HostEvent =
       readonly _tag: "Commanded"
       readonly command: "review" | "help" | "cancel"
       readonly number: number
-      /** Names the comment within its pull request: the same in a delivery and in a list of the host. */
-      readonly commentId: string | undefined
       /** Target branch of the pull request; not all hosts send it with a comment. */
       readonly baseRef: string | undefined
       readonly title: string | undefined

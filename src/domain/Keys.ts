@@ -26,6 +26,10 @@ export type ReservationId = typeof ReservationId.Type
 /** Returns the key of a delivery that a host or the sender of a call named. */
 export const deliveryKey = (provider: string, name: string): DeliveryKey => DeliveryKey.make(`${provider}:${name}`)
 
+/** Returns the key of a command: its comment may be delivered under several ids and found at the host, and is executed once. */
+export const commandKey = (provider: string, target: TargetKey, comment: string): DeliveryKey =>
+  deliveryKey(provider, `command:${target}:${comment}`)
+
 /** Returns a key that no other delivery has: of a record that is to prevent none. */
 export const uniqueDeliveryKey = (key: DeliveryKey, eventId: string): DeliveryKey =>
   DeliveryKey.make(`${key}#${eventId}`)

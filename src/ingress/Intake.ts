@@ -254,8 +254,7 @@ const withoutReviewedWork = (one: Waiting, reviewed: ReadonlyArray<ReviewedChang
   if (once !== true || work === undefined) return one
   const key = targetKey(work.change)
   const run = reviewed.find(
-    (earlier) =>
-      earlier.targetKey === key && earlier.head === work.change.head && haveSameBase(earlier, work.change)
+    (earlier) => earlier.targetKey === key && earlier.head === work.change.head && haveSameBase(earlier, work.change)
   )?.id
   if (run === undefined) return one
   return {

@@ -19,7 +19,7 @@ const notReplayable = (why: Reason): ReplayResult => ({ _tag: "NotReplayable", w
 /** Reads the decision in the response that the sender of a delivery would get. */
 const toResult = (eventId: string, response: IngressResponse): ReplayResult => {
   const read = readDecision(response)
-  return read === undefined ? { _tag: "Refused" } : { _tag: "Decided", eventId, ...read }
+  return read === undefined ? { _tag: "Refused" } : { _tag: "Decided", ...read, eventId }
 }
 
 const isCallPath = (path: string): path is Called["path"] => ["manual", "custom", "p4", "svn"].includes(path)

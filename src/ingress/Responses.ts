@@ -227,7 +227,11 @@ export const health = (status: 200 | 503, body: unknown): IngressResponse =>
 /** Returns the decision that a response about a delivery contains; undefined if nothing was stored. */
 export const readDecision = ({ body, status }: IngressResponse) => {
   if (status === 503) return undefined
-  const { event_id, reason, status: decision } = JSON.parse(body) as {
+  const {
+    event_id,
+    reason,
+    status: decision
+  } = JSON.parse(body) as {
     readonly event_id?: string
     readonly reason?: string
     readonly status?: string

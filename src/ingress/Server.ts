@@ -5,11 +5,13 @@ import { readAdminCredentials } from "../admin/AdminCredentials.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { ServerConfig } from "../config/schema/Server.ts"
 import type { NodeVersion } from "../domain/NodeWarnings.ts"
+import type { CatchUps } from "../store/CatchUps.ts"
 import type { RejectedSignatures } from "../store/RejectedSignatures.ts"
 import { SignatureCounts } from "./SignatureCounts.ts"
 import { ChatRequests } from "../store/ChatRequests.ts"
 import { BodyReader, smallBytes } from "./Body.ts"
 import { Dashboard } from "./Dashboard.ts"
+import { MissedDeliveries } from "./MissedDeliveries.ts"
 import { makeDeliveryLog } from "./DeliveryLog.ts"
 import { makeChatCallbacks } from "./ChatCallbacks.ts"
 import { makeProbes } from "./Health.ts"
@@ -72,13 +74,24 @@ const bodyReader = ({ limits, webhook_body_limit_mb }: ServerConfig, slowBodyMil
 const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof PortOptions>) {
   const config = yield* ConfigStore
   const wake = yield* Wake
-  const context = yield* Effect.context<ReceivingStores | RejectedSignatures>()
+  const context = yield* Effect.context<ReceivingStores | RejectedSignatures | CatchUps>()
   const run = Effect.runForkWith(context)
   const { server: settings } = config.current().document
   const prefix = normalisePrefix(settings.path_prefix)
   const rejected = new SignatureCounts(context)
   yield* Effect.addFinalizer(() => rejected.close)
-  const { intake, misdirected, triggers, webhooks } = yield* makeReceiving((line) => makeDeliveryLog(line, rejected))
+  const missed = new MissedDeliveries()
+  yield* Effect.forkScoped(missed.run)
+  const { intake, misdirected, triggers, webhooks } = yield* makeReceiving((line) => {
+    const log = makeDeliveryLog(line, rejected)
+    return {
+      ...log,
+      refused: (kind, ...more) => {
+        missed.refused(kind)
+        log.refused(kind, ...more)
+      }
+    }
+  })
   const dashboard = new Dashboard(
     (error) => void run(Effect.logError("the dashboard could not be built", { error: String(error) }))
   )

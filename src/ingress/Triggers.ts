@@ -132,7 +132,8 @@ const reject = async (
     reason,
     rule: verbatimReason(describeIssues(issues))
   }
-  if ((await parts.intake.take({ record }))._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
+  if ((await parts.intake.take({ record }))._tag === "Refused")
+    return failed(parts, kind, "store_unavailable", { id, now })
   parts.stored()
   settle(parts, kind, record, { eventId: id, decision: "rejected", reason })
   return malformed(reason, issues, kind)
@@ -195,19 +196,22 @@ const start = async (
     rule: admission.rule,
     work: { change, configHash, priority, dueAt }
   }
-  const intakeResult = await parts.intake.take({ record, work: {
-    eventId: id,
-    change,
-    configHash,
-    priority,
-    admittedAt: now,
-    dueAt
-  } })
+  const intakeResult = await parts.intake.take({
+    record,
+    work: {
+      eventId: id,
+      change,
+      configHash,
+      priority,
+      admittedAt: now,
+      dueAt
+    }
+  })
   if (intakeResult._tag === "Refused") return failed(parts, "manual", "store_unavailable", { id, now })
   if (intakeResult._tag === "Duplicate") return respond(intakeResult.first.id, "duplicate", now)
   parts.stored()
   parts.wake.workspace(change.workspace)
-  const { queued = "later" } = intakeResult
+  const queued = intakeResult._tag === "Stored" ? (intakeResult.queued ?? "later") : "later"
   return queued === "later" ? respond(id, "queued", dueAt) : respond(id, queued.status, queued.dueAt)
 }
 
@@ -278,7 +282,8 @@ const declineDisabled = async (parts: StoringParts, { id, now, path }: Called): 
     reason,
     rule: { _tag: "KindDisabled", kind }
   }
-  if ((await parts.intake.take({ record }))._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
+  if ((await parts.intake.take({ record }))._tag === "Refused")
+    return failed(parts, kind, "store_unavailable", { id, now })
   parts.stored()
   settle(parts, kind, record, { eventId: id, decision: "ignored", reason })
   return ignored(id, reason, kind, path)

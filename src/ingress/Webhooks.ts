@@ -13,7 +13,7 @@ import { targetKey } from "../domain/Change.ts"
 import type { IgnoreReason } from "../domain/Decision.ts"
 import { Priority } from "../domain/Entry.ts"
 import type { EventFacts, HostEvent, DeliverySubject } from "../domain/HostEvent.ts"
-import { DeliveryKey, deliveryKey, uniqueDeliveryKey } from "../domain/Keys.ts"
+import { commandKey, DeliveryKey, deliveryKey, uniqueDeliveryKey } from "../domain/Keys.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
 import { truncate } from "../domain/Text.ts"
@@ -130,14 +130,11 @@ const findTarget = (
     ? undefined
     : targetKey({ trigger, workspace: "", repo: { fullName }, target: { kind, number } })
 
-/** Returns the key of a command: its comment may be delivered under several ids, and is executed once. */
-const commandKey = (change: Change, comment: string): DeliveryKey =>
-  deliveryKey(change.provider, `command:${targetKey(change)}:${comment}`)
-
 /** Returns the key of accepted work. */
 const keyOf = (received: Verified, delivery: DeliveryKey, event: HostEvent, change: Change): DeliveryKey => {
   const isCommand = event._tag === "Commanded" && event.commentId !== undefined
-  return isCommand && received.replayOf === undefined ? commandKey(change, event.commentId) : delivery
+  if (!isCommand || received.replayOf !== undefined) return delivery
+  return commandKey(change.provider, targetKey(change), event.commentId)
 }
 
 const recordOf = (

@@ -129,6 +129,10 @@ export interface TriggerActivity {
   readonly recentIgnored: number
 }
 
+/** A repository that deliveries were about, and a branch of which a push was accepted; undefined: of other deliveries. */
+export const DeliverySource = record({ repo: Field.text, branch: Field.optional(Field.text) })
+export type DeliverySource = RecordValues<typeof DeliverySource>
+
 /** Accounts that pushed to the head of a pull request, according to its deliveries. */
 export interface Pushers {
   readonly usernames: ReadonlyArray<string>
@@ -220,6 +224,8 @@ export class Receipts extends Context.Service<
     >
     /** Lists records, by id. */
     readonly list: (filter: EventFilter) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
+    /** Returns the repositories of all readable deliveries of a trigger, each with the branches whose pushes were accepted. */
+    readonly sources: (trigger: string) => Effect.Effect<ReadonlyArray<DeliverySource>, StoreError>
     /** Counts records by decision and reason, the most frequent first. */
     readonly countDecisions: (
       filter: Pick<EventFilter, "since" | "trigger" | "workspace">

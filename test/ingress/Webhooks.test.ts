@@ -420,6 +420,7 @@ describe("when the stores fail", () => {
     unrouted: () => Effect.succeed([]),
     postpone: () => Effect.void,
     countUnrouted: Effect.succeed([]),
+    sources: () => Effect.succeed([]),
     get: () => Effect.succeed(undefined),
     list: () =>
       Effect.fail(

@@ -28,6 +28,9 @@ export const deliveryReasons = {
   OwnComment: {},
   EventIgnored: { event: "text" },
   WebhookTested: {},
+  /** A search for changes without a delivery stops, and is continued later. */
+  QueueKeptForDeliveries: { workspace: "text" },
+  FoundChangesNotStored: {},
   InstallationChanged: {},
   PullRequestEnded: {},
   OwnAccount: { account: "text", trigger: "text" },

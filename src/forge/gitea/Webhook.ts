@@ -7,7 +7,7 @@ import { signatureHeaders } from "../../domain/Vocabulary.ts"
 import type { Person } from "../../domain/Change.ts"
 import type { EventFacts, HostEvent, IgnoredEvent, PullRequestFacts } from "../../domain/HostEvent.ts"
 import type { ForgeWebhook } from "../Forge.ts"
-import { findCommand, isOwnComment } from "../webhook/Command.ts"
+import { findCommand, isOwnComment } from "../CommentCommand.ts"
 import { deliveryIdIn, eventNameIn } from "../webhook/HeaderNames.ts"
 import {
   child,

@@ -8,7 +8,7 @@ import { signatureHeaders } from "../../domain/Vocabulary.ts"
 import type { Person, Repo } from "../../domain/Change.ts"
 import type { EventFacts, HostEvent, IgnoredEvent, PullRequestFacts, DeliverySubject } from "../../domain/HostEvent.ts"
 import type { ForgeWebhook, Headers, RejectedFacts, Signature } from "../Forge.ts"
-import { findCommand, isOwnComment } from "../webhook/Command.ts"
+import { findCommand, isOwnComment } from "../CommentCommand.ts"
 import { deliveryIdIn, eventNameIn } from "../webhook/HeaderNames.ts"
 import {
   branch,

@@ -4,9 +4,9 @@ import type { SqlClient } from "effect/sql"
 import { foldRepo } from "../../domain/Change.ts"
 import { EventDecision } from "../../domain/Decision.ts"
 import { firstIdAt } from "../../domain/Ids.ts"
-import { corrupt, unavailable } from "../../database/sql/StoreFailure.ts"
+import { corrupt, selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 import { direction, idConditions } from "../../database/sql/ListOrder.ts"
-import { StoredEvent } from "../Receipts.ts"
+import { DeliverySource, StoredEvent } from "../Receipts.ts"
 import type { EventFilter, Receipts } from "../Receipts.ts"
 
 /** Decodes the rows of an operation; an unreadable one fails it. */
@@ -72,6 +72,18 @@ export const touches =
       Effect.map((rows) => rows.map(({ action, last_at, sender }) => ({ sender, action, lastAt: Number(last_at) }))),
       unavailable("receipts.touches")
     )
+
+export const sources =
+  (sql: SqlClient.SqlClient): Receipts["Service"]["sources"] =>
+  (trigger) =>
+    selectAs(
+      DeliverySource,
+      "receipts.sources",
+      sql`
+        SELECT DISTINCT repo,
+          CASE WHEN target_kind = 'push' AND decision NOT IN ('ignored', 'rejected') THEN branch END AS branch
+        FROM events WHERE trigger_name = ${trigger} AND repo IS NOT NULL AND decision <> 'rejected'`
+    ).pipe(unavailable("receipts.sources"))
 
 /** Reasons in a result; there are fewer than this many literals, and the reasons of accepted deliveries are not counted apart. */
 const maxReasons = 200

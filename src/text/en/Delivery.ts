@@ -28,6 +28,8 @@ export const deliveryTexts = {
   IssuesNotTriaged: "triage is not enabled for issues ({=workspaces.*.triage})",
   OwnComment: "the comment was written by this service",
   EventIgnored: "{event} starts no review",
+  QueueKeptForDeliveries: "the last tenth of the queue of workspace {workspace} is kept for deliveries",
+  FoundChangesNotStored: "the records or the queue took no changes",
   WebhookTested: "the host tests its webhook",
   InstallationChanged: "an installation of the app changed",
   PullRequestEnded: "the pull request was closed or merged",

@@ -26,6 +26,8 @@ export const deliveryTexts = {
   IssuesNotTriaged: "未启用议题分类（{=workspaces.*.triage}）",
   OwnComment: "该评论由本服务写入",
   EventIgnored: "{event} 不触发评审",
+  QueueKeptForDeliveries: "工作区 {workspace} 队列的最后十分之一留给投递",
+  FoundChangesNotStored: "记录或队列未接受变更",
   WebhookTested: "代码托管平台正在测试 webhook",
   InstallationChanged: "应用的安装发生了变化",
   PullRequestEnded: "拉取请求已关闭或合并",

@@ -1,6 +1,6 @@
 /** Comments on pull requests: commands of people, and our own hidden markers, which any account can write, too. */
 import { OperationId } from "../../../src/domain/Keys.ts"
-import { findCommand } from "../../../src/forge/webhook/Command.ts"
+import { findCommand } from "../../../src/forge/CommentCommand.ts"
 import { splitAtMarkers, parseMarkers, renderMarker, splitMarkers } from "../../../src/outputs/Marker.ts"
 import type { FuzzTarget } from "../Target.ts"
 import { bytes, ensure, text } from "../Target.ts"

@@ -1,0 +1,149 @@
+/**
+ * Decides about a pull request that changed at its host: about its head if no delivery of it was decided about, about commands in its
+ * comments, and about its end.
+ */
+import { Effect } from "effect"
+import { admit } from "../../src/admission/Admit.ts"
+import { toSourceFacts } from "../../src/admission/Select.ts"
+import { haveSameBase, targetKey } from "../../src/domain/Change.ts"
+import type { Change, Repo } from "../../src/domain/Change.ts"
+import type { IgnoreReason } from "../../src/domain/Decision.ts"
+import type { HostEvent } from "../../src/domain/HostEvent.ts"
+import { deliveryKey } from "../../src/domain/Keys.ts"
+import type { HostPull } from "../../src/forge/Forge.ts"
+import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
+import { Receipts } from "../../src/store/Receipts.ts"
+import type { StoredEvent } from "../../src/store/Receipts.ts"
+import { decideCommands } from "./FindCommands.ts"
+import { decideFound, foundFacts } from "./HostLook.ts"
+import type { HostLook, SeenUntil } from "./HostLook.ts"
+
+/** A pull request that may have changed. */
+export interface Candidate {
+  readonly repo: Repo
+  readonly number: number
+  /** Undefined if a delivery about it is on record. */
+  readonly createdAt: number | undefined
+}
+
+/** Records of a pull request that are read: its newest deliveries. */
+const maxRecords = 200
+
+/** Reasons that may change while the head stays the same. A pull request without them would be reviewed. */
+const passing: ReadonlySet<IgnoreReason> = new Set([
+  "draft",
+  "label_ignored",
+  "target_branch_not_watched",
+  "workspace_disabled",
+  "trigger_disabled"
+])
+
+export const isPassing = (reason: string | undefined): boolean => [...passing].some((one) => one === reason)
+
+const toEvent = (look: HostLook, pull: HostPull): Extract<HostEvent, { readonly _tag: "PullRequestUpdated" }> => {
+  const { author, base, baseRef, description, draft, head, headRef, labels, number, repo, title, url } = pull
+  const target = { kind: "pull_request", number } as const
+  return {
+    _tag: "PullRequestUpdated",
+    ...foundFacts(look, { head, repo, target }, { branch: baseRef, author: author?.username }),
+    pull: { number, head, base, headRef, baseRef, title, description, url, author, draft, labels }
+  }
+}
+
+/** Returns whether a decision on record about a head still holds: its work was not given up for another head, or at the end of its pull request. */
+const holds = ({ outcome, outcomeReason }: StoredEvent): boolean =>
+  outcome !== "superseded" && !(outcome === "cancelled" && outcomeReason?._tag === "PullRequestClosed")
+
+const isDecided = (records: ReadonlyArray<StoredEvent>, change: Change): boolean =>
+  records.some(
+    (record) =>
+      record.work !== undefined &&
+      record.facts.head === change.head &&
+      haveSameBase(record.work.change, change) &&
+      holds(record)
+  )
+
+/**
+ * Returns whether a pull request that is on no record needs no review: its head is older than the first look, or the service has set a final
+ * status on it, which a restored backup does not know.
+ */
+const isKnownElsewhere = Effect.fnUntraced(function* (
+  { client }: HostLook,
+  { createdAt, repo }: Candidate,
+  head: string,
+  { first }: SeenUntil
+) {
+  if (createdAt !== undefined && createdAt <= first) {
+    const committedAt = yield* client.changes.committedAt(repo, head)
+    if (committedAt === undefined || committedAt <= first) return true
+  }
+  const status = yield* client.changes.ownStatus(repo, head)
+  return status !== undefined && status.state !== "pending"
+})
+
+const keyOf = (look: HostLook, { baseRef, head, number, repo }: HostPull, more: string) => {
+  const target = targetKey({
+    trigger: look.trigger.name,
+    workspace: "",
+    repo,
+    target: { kind: "pull_request", number }
+  })
+  return deliveryKey("catch-up", `${target}:${baseRef}:${head}${more}`)
+}
+
+/** Decides about the head of an open pull request. */
+const decideHead = Effect.fnUntraced(function* (
+  look: HostLook,
+  candidate: Candidate,
+  pull: HostPull,
+  records: ReadonlyArray<StoredEvent>,
+  seen: SeenUntil
+) {
+  const { now, snapshot, trigger } = look
+  const event = toEvent(look, pull)
+  const ownAccount = (yield* OwnAccounts).of
+  const admitted = admit({ snapshot, verified: [trigger], event, ownAccount, now })
+  if (!admitted.accepted) {
+    const { reason } = admitted
+    const isOnRecord = records.some((record) => record.facts.head === pull.head && record.reason === reason)
+    if (isOnRecord || !passing.has(reason)) return
+    return yield* decideFound(look, event, keyOf(look, pull, `:${reason}`), undefined)
+  }
+  const { change } = admitted
+  if (isDecided(records, change)) return
+  if (records.length === 0 && (yield* isKnownElsewhere(look, candidate, pull.head, seen))) return
+  // Work that was given up may be found again later; each time has a key of its own.
+  const givenUp = records.find((record) => record.work !== undefined && record.facts.head === pull.head)
+  const key = keyOf(look, pull, givenUp === undefined ? "" : `:after:${givenUp.id}`)
+  yield* decideFound(look, event, key, change.workspace)
+})
+
+/** Cancels what waits for a pull request that was closed or merged. */
+const decideEnd = Effect.fnUntraced(function* (look: HostLook, pull: HostPull, records: ReadonlyArray<StoredEvent>) {
+  const isWaiting = records.some(({ outcome, work }) => work !== undefined && outcome === undefined)
+  if (!isWaiting) return
+  const { baseRef, head, number, repo } = pull
+  const target = { kind: "pull_request", number } as const
+  const facts = foundFacts(look, { head, repo, target }, { branch: baseRef, author: pull.author?.username })
+  const event = { _tag: "PullRequestClosed", ...facts, number, baseRef } as const
+  yield* decideFound(look, event, keyOf(look, pull, ":closed"), undefined)
+})
+
+export const decidePull = Effect.fnUntraced(function* (look: HostLook, candidate: Candidate, seen: SeenUntil) {
+  const { client, kind, snapshot, trigger } = look
+  const { number, repo } = candidate
+  const source = { ...toSourceFacts(kind, repo, undefined), any_branch: true }
+  if (snapshot.route(trigger.name, source).length === 0) return
+  const pull = yield* client.pull(repo, number).pipe(
+    Effect.catchIf(
+      ({ reason }) => reason === "not_found",
+      () => Effect.succeed(undefined)
+    )
+  )
+  if (pull === undefined) return
+  const filter = { trigger: trigger.name, repo: repo.fullName, number, limit: maxRecords }
+  const records = yield* (yield* Receipts).list(filter)
+  if (pull.state !== "open") return yield* decideEnd(look, pull, records)
+  yield* decideHead(look, candidate, pull, records, seen)
+  yield* decideCommands(look, pull, records, seen)
+})

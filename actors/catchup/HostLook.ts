@@ -1,0 +1,115 @@
+/** What a look at a git host has at hand: its host, what it found so far, and how much work it may still add. */
+import { Effect, Schema } from "effect"
+import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
+import type { Change } from "../../src/domain/Change.ts"
+import type { EventFacts, HostEvent } from "../../src/domain/HostEvent.ts"
+import type { DeliveryKey } from "../../src/domain/Keys.ts"
+import { isForgeKind } from "../../src/domain/Kinds.ts"
+import type { ForgeKind } from "../../src/domain/Kinds.ts"
+import { Reason } from "../../src/domain/Reason.ts"
+import type { ForgeClient } from "../../src/forge/Forge.ts"
+import { FoundEvents } from "../../src/queue/FoundEvents.ts"
+import { Queue } from "../../src/queue/Queue.ts"
+
+/** The look ends here; the next one begins where it stopped. */
+export class LookStopped extends Schema.TaggedError<LookStopped>()("LookStopped", { why: Reason }) {}
+
+/** What earlier looks of this process have seen: updates of pull requests that need not be read again. */
+export class LookMemory {
+  /** Time of the last update that was decided about, by pull request. */
+  readonly updates = new Map<string, number>()
+  /** Configuration under which ignored changes were decided about again. */
+  configHash: string | undefined
+}
+
+export interface HostLook {
+  readonly trigger: TriggerProfile
+  readonly kind: ForgeKind
+  readonly snapshot: Snapshot
+  readonly client: ForgeClient
+  readonly memory: LookMemory
+  /** Start of the look, in milliseconds since the epoch. */
+  readonly now: number
+  readonly limits: TriggerProfile["settings"]["catch_up"]
+  readonly tally: { found: number; skipped: number }
+  /** Number of entries that each workspace, and the queue as a whole (`""`), may still get. */
+  readonly room: Map<string, number>
+}
+
+/** Times of the host, in milliseconds since the epoch. */
+export interface SeenUntil {
+  /** What is older was there at the first look. */
+  readonly first: number
+  /** What is older was seen by earlier looks. */
+  readonly since: number
+}
+
+export const toForgeKind = (kind: string): ForgeKind | undefined => (isForgeKind(kind) ? kind : undefined)
+
+/** Part of `queue.limits` that is kept free for deliveries. */
+const keptFree = 0.1
+
+const readRoom = Effect.fnUntraced(function* ({ room, snapshot }: HostLook, workspace: string) {
+  const queue = yield* Queue
+  const { per_workspace, total } = snapshot.document.queue.limits
+  if (!room.has("")) {
+    const { byStatus } = yield* queue.stats
+    room.set("", Math.floor(total * (1 - keptFree)) - byStatus.waiting - byStatus.ready)
+  }
+  if (!room.has(workspace)) {
+    const entries = yield* queue.load(workspace)
+    room.set(workspace, Math.floor(per_workspace * (1 - keptFree)) - entries.length)
+  }
+  return Math.min(room.get("") ?? 0, room.get(workspace) ?? 0)
+})
+
+const take = (room: Map<string, number>, key: string): void => {
+  room.set(key, (room.get(key) ?? 0) - 1)
+}
+
+/** Facts of an event that no delivery reported. Who caused it is unknown, unless its change names a person. */
+export const foundFacts = (
+  { kind }: HostLook,
+  { head, repo, target }: Pick<Change, "head" | "repo" | "target">,
+  more: { readonly branch?: string | undefined; readonly author?: string | undefined }
+): EventFacts => ({
+  provider: kind,
+  event: "catch_up",
+  action: undefined,
+  repo,
+  sender: undefined,
+  subject: {
+    kind: target.kind === "push" ? "push" : "pull_request",
+    number: target.number,
+    head,
+    branch: more.branch,
+    author: more.author,
+    pusher: undefined
+  }
+})
+
+/** Decides about an event as about a delivery. `workspace`: where its work would wait; undefined if it starts none. */
+export const decideFound = Effect.fnUntraced(function* (
+  look: HostLook,
+  event: HostEvent,
+  key: DeliveryKey,
+  workspace: string | undefined
+) {
+  if (workspace !== undefined && (yield* readRoom(look, workspace)) <= 0)
+    return yield* new LookStopped({ why: { _tag: "QueueKeptForDeliveries", workspace } })
+  const decision = yield* (yield* FoundEvents).decide({ trigger: look.trigger, event, key })
+  if (decision._tag === "Refused") return yield* new LookStopped({ why: { _tag: "FoundChangesNotStored" } })
+  if (decision._tag !== "Accepted" || workspace === undefined) return
+  look.tally.found += 1
+  take(look.room, "")
+  take(look.room, workspace)
+  yield* Effect.logInfo("change found without a delivery", {
+    event_id: decision.eventId,
+    trigger: look.trigger.name,
+    repository: "repo" in event ? event.repo?.fullName : undefined,
+    number: event.subject.number,
+    head: event.subject.head,
+    branch: event.subject.branch,
+    workspace
+  })
+})
