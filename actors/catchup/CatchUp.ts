@@ -1,65 +1,69 @@
 /**
- * Finds changes whose deliveries never arrived, one in the cluster: hosts do not repeat a delivery that failed. Each trigger is looked at on
- * request (when a node begins to receive deliveries, after refused ones, by an operator) and at a slow beat. What is found goes through the
- * same admission as a delivery, with a key of its own, so that a look may be repeated at any step.
+ * Finds changes whose deliveries never arrived, one in the cluster: hosts do not repeat a delivery that failed. The host of each trigger is
+ * searched on request (when a node begins to receive deliveries, after refused ones, by an operator) and at regular times. A change that is
+ * found goes through the same admission as a delivery, with a key of its own, so that a search may be repeated at any step.
  */
 import { Clock, Duration, Effect } from "effect"
 import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
+import { backoffMillis, doubling } from "../../src/domain/Backoff.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
 import { CatchUps } from "../../src/store/CatchUps.ts"
 import type { CatchUp, CatchUpOccasion } from "../../src/store/CatchUps.ts"
 import { countStart } from "../ActorStarts.ts"
 import type { ShardGroup } from "../Placement.ts"
-import { LookMemory, toForgeKind } from "./HostLook.ts"
-import { lookAtHost } from "./LookAtHost.ts"
+import { SearchMemory, toForgeKind } from "./HostSearch.ts"
+import { searchHost } from "./SearchHost.ts"
 
 /** Interval in which requests and due beats are noticed. */
 const scanInterval = Duration.seconds(5)
-/** Time from a look that did not see everything to the next one. */
-const retryMillis = Duration.toMillis("1 minute")
-/** Shortest time between two looks at a trigger, and after one for refused deliveries, which a sender may repeat as often as it likes. */
+/** Time from an incomplete search to the next one, by the number of those before it. */
+const retry = doubling(Duration.toMillis("1 minute"), Duration.toMillis("5 minutes"))
+/** Shortest time between two searches for a trigger, and before one for refused deliveries, which a sender may repeat without limit. */
 const minPauseMillis = Duration.toMillis("10 seconds")
 const refusedPauseMillis = Duration.toMillis("1 minute")
 
-/** Returns why a trigger is to be looked at now; undefined: it is not. A clock that was set back does not delay a beat. */
+/** Returns why a search for a trigger is due; undefined if none is. A clock that was set back delays none. */
 export const dueOccasion = (
   { catch_up: { every_seconds } }: Pick<TriggerProfile["settings"], "catch_up">,
   state: CatchUp | undefined,
-  now: number
+  now: number,
+  failures: number
 ): CatchUpOccasion | undefined => {
-  const since = state?.lookedAt === undefined ? Number.POSITIVE_INFINITY : Math.abs(now - state.lookedAt)
+  const since = state?.searchedAt === undefined ? Number.POSITIVE_INFINITY : Math.abs(now - state.searchedAt)
   if (since < minPauseMillis) return undefined
   const requested = state?.requestedFor
   if (requested !== undefined && (requested !== "refused" || since >= refusedPauseMillis)) return requested
-  if (state?.failure !== undefined && since >= retryMillis) return state.occasion ?? "beat"
+  if (state?.failure !== undefined && since >= backoffMillis(retry, Math.max(failures, 1), 0))
+    return state.occasion ?? "beat"
   return every_seconds > 0 && since >= every_seconds * 1000 ? "beat" : undefined
 }
 
 /** State of each trigger in this process. */
-class Looks {
+class Searches {
   readonly running = new Set<string>()
-  readonly #memories = new Map<string, LookMemory>()
+  readonly #memories = new Map<string, SearchMemory>()
 
-  memoryOf(trigger: string): LookMemory {
-    const memory = this.#memories.get(trigger) ?? new LookMemory()
+  memoryOf(trigger: string): SearchMemory {
+    const memory = this.#memories.get(trigger) ?? new SearchMemory()
     this.#memories.set(trigger, memory)
     return memory
   }
 }
 
-const look = Effect.fnUntraced(function* (trigger: TriggerProfile, occasion: CatchUpOccasion, memory: LookMemory) {
+const search = Effect.fnUntraced(function* (trigger: TriggerProfile, occasion: CatchUpOccasion, memory: SearchMemory) {
   const kind = toForgeKind(trigger.kind)
   if (kind === undefined) return
   const startedAt = yield* Clock.currentTimeMillis
   const tally = { found: 0, skipped: 0 }
-  const failure: Reason | undefined = yield* lookAtHost(trigger, kind, memory, tally).pipe(
+  const failure: Reason | undefined = yield* searchHost(trigger, kind, memory, tally).pipe(
     Effect.catch(({ why }) => Effect.succeed(why))
   )
+  memory.failures = failure === undefined ? 0 : memory.failures + 1
   const at = yield* Clock.currentTimeMillis
-  yield* (yield* CatchUps).looked(trigger.name, { occasion, startedAt, at, failure, ...tally })
+  yield* (yield* CatchUps).searched(trigger.name, { occasion, startedAt, at, failure, ...tally })
   if (failure !== undefined)
     yield* limitWarning(
       "catch-up",
@@ -80,19 +84,23 @@ const look = Effect.fnUntraced(function* (trigger: TriggerProfile, occasion: Cat
     })
 })
 
-/** Starts the looks that are due. */
-const scan = Effect.fnUntraced(function* (looks: Looks) {
+/** Returns whether the trigger has a git host, and a credential for it. */
+const isSearchable = ({ enabled, kind, settings, token }: TriggerProfile): boolean =>
+  enabled && toForgeKind(kind) !== undefined && (token !== undefined || settings.app !== undefined)
+
+/** Starts the searches that are due. */
+const scan = Effect.fnUntraced(function* (searches: Searches) {
   const now = yield* Clock.currentTimeMillis
   const states = new Map((yield* (yield* CatchUps).list).map((state) => [state.trigger, state]))
   for (const trigger of (yield* ConfigStore).current().triggers.values()) {
     const { name } = trigger
-    if (!trigger.enabled || toForgeKind(trigger.kind) === undefined || looks.running.has(name)) continue
-    const occasion = dueOccasion(trigger.settings, states.get(name), now)
+    if (!isSearchable(trigger) || searches.running.has(name)) continue
+    const occasion = dueOccasion(trigger.settings, states.get(name), now, searches.memoryOf(name).failures)
     if (occasion === undefined) continue
-    looks.running.add(name)
-    yield* look(trigger, occasion, looks.memoryOf(name)).pipe(
+    searches.running.add(name)
+    yield* search(trigger, occasion, searches.memoryOf(name)).pipe(
       Effect.catch(logFailure),
-      Effect.ensuring(Effect.sync(() => looks.running.delete(name))),
+      Effect.ensuring(Effect.sync(() => searches.running.delete(name))),
       Effect.forkScoped
     )
   }
@@ -100,7 +108,7 @@ const scan = Effect.fnUntraced(function* (looks: Looks) {
 
 const logFailure = ({ message }: { readonly message: string }) =>
   limitWarning("catch-up", (suppressed) =>
-    Effect.logError("missed changes not looked for, retry scheduled", { error: message, suppressed })
+    Effect.logError("missed changes not searched for, retry scheduled", { error: message, suppressed })
   )
 
 const shardGroup: ShardGroup = "actors"
@@ -109,9 +117,9 @@ export const layer = Singleton.make(
   "CatchUp",
   Effect.gen(function* () {
     yield* countStart("CatchUp")
-    const looks = new Looks()
+    const searches = new Searches()
     while (true) {
-      yield* Effect.catch(scan(looks), logFailure)
+      yield* Effect.catch(scan(searches), logFailure)
       yield* Effect.sleep(scanInterval)
     }
   }).pipe(Effect.scoped),

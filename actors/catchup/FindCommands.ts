@@ -7,16 +7,16 @@ import { findCommand, isOwnComment } from "../../src/forge/CommentCommand.ts"
 import type { HostPull } from "../../src/forge/Forge.ts"
 import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import type { StoredEvent } from "../../src/store/Receipts.ts"
-import { decideFound, foundFacts } from "./HostLook.ts"
-import type { HostLook, SeenUntil } from "./HostLook.ts"
+import { decideFound, foundFacts } from "./HostSearch.ts"
+import type { HostSearch, SeenUntil } from "./HostSearch.ts"
 
 export const decideCommands = Effect.fnUntraced(function* (
-  look: HostLook,
+  search: HostSearch,
   pull: HostPull,
   records: ReadonlyArray<StoredEvent>,
   { first, since }: SeenUntil
 ) {
-  const { client, kind, now, snapshot, trigger } = look
+  const { client, kind, now, snapshot, trigger } = search
   const { baseRef, number, repo, title, url } = pull
   if (pull.comments === 0) return
   const from = Math.max(first, since)
@@ -29,7 +29,7 @@ export const decideCommands = Effect.fnUntraced(function* (
     const isOnRecord = records.some(({ deliveryKey }) => deliveryKey === key)
     if (command === undefined || author === undefined || isOwnComment(body) || createdAt < from || isOnRecord) continue
     const facts = foundFacts(
-      look,
+      search,
       { head: undefined, repo, target },
       { branch: baseRef, author: pull.author?.username }
     )
@@ -45,6 +45,6 @@ export const decideCommands = Effect.fnUntraced(function* (
       url
     } as const
     const admitted = admit({ snapshot, verified: [trigger], event, ownAccount, now })
-    if (admitted.accepted) yield* decideFound(look, event, key, admitted.workspace.id)
+    if (admitted.accepted) yield* decideFound(search, event, key, admitted.workspace.id)
   }
 })

@@ -15,8 +15,8 @@ import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import type { StoredEvent } from "../../src/store/Receipts.ts"
 import { decideCommands } from "./FindCommands.ts"
-import { decideFound, foundFacts } from "./HostLook.ts"
-import type { HostLook, SeenUntil } from "./HostLook.ts"
+import { decideFound, foundFacts } from "./HostSearch.ts"
+import type { HostSearch, SeenUntil } from "./HostSearch.ts"
 
 /** A pull request that may have changed. */
 export interface Candidate {
@@ -40,12 +40,12 @@ const passing: ReadonlySet<IgnoreReason> = new Set([
 
 export const isPassing = (reason: string | undefined): boolean => [...passing].some((one) => one === reason)
 
-const toEvent = (look: HostLook, pull: HostPull): Extract<HostEvent, { readonly _tag: "PullRequestUpdated" }> => {
+const toEvent = (search: HostSearch, pull: HostPull): Extract<HostEvent, { readonly _tag: "PullRequestUpdated" }> => {
   const { author, base, baseRef, description, draft, head, headRef, labels, number, repo, title, url } = pull
   const target = { kind: "pull_request", number } as const
   return {
     _tag: "PullRequestUpdated",
-    ...foundFacts(look, { head, repo, target }, { branch: baseRef, author: author?.username }),
+    ...foundFacts(search, { head, repo, target }, { branch: baseRef, author: author?.username }),
     pull: { number, head, base, headRef, baseRef, title, description, url, author, draft, labels }
   }
 }
@@ -64,11 +64,11 @@ const isDecided = (records: ReadonlyArray<StoredEvent>, change: Change): boolean
   )
 
 /**
- * Returns whether a pull request that is on no record needs no review: its head is older than the first look, or the service has set a final
- * status on it, which a restored backup does not know.
+ * Returns whether a pull request that is on no record needs no review: its head is older than the first search, or the service has set a final
+ * status on it, which is missing in a restored backup.
  */
 const isKnownElsewhere = Effect.fnUntraced(function* (
-  { client }: HostLook,
+  { client }: HostSearch,
   { createdAt, repo }: Candidate,
   head: string,
   { first }: SeenUntil
@@ -81,9 +81,9 @@ const isKnownElsewhere = Effect.fnUntraced(function* (
   return status !== undefined && status.state !== "pending"
 })
 
-const keyOf = (look: HostLook, { baseRef, head, number, repo }: HostPull, more: string) => {
+const keyOf = (search: HostSearch, { baseRef, head, number, repo }: HostPull, more: string) => {
   const target = targetKey({
-    trigger: look.trigger.name,
+    trigger: search.trigger.name,
     workspace: "",
     repo,
     target: { kind: "pull_request", number }
@@ -93,44 +93,48 @@ const keyOf = (look: HostLook, { baseRef, head, number, repo }: HostPull, more: 
 
 /** Decides about the head of an open pull request. */
 const decideHead = Effect.fnUntraced(function* (
-  look: HostLook,
+  search: HostSearch,
   candidate: Candidate,
   pull: HostPull,
   records: ReadonlyArray<StoredEvent>,
   seen: SeenUntil
 ) {
-  const { now, snapshot, trigger } = look
-  const event = toEvent(look, pull)
+  const { now, snapshot, trigger } = search
+  const event = toEvent(search, pull)
   const ownAccount = (yield* OwnAccounts).of
   const admitted = admit({ snapshot, verified: [trigger], event, ownAccount, now })
   if (!admitted.accepted) {
     const { reason } = admitted
     const isOnRecord = records.some((record) => record.facts.head === pull.head && record.reason === reason)
     if (isOnRecord || !passing.has(reason)) return
-    return yield* decideFound(look, event, keyOf(look, pull, `:${reason}`), undefined)
+    return yield* decideFound(search, event, keyOf(search, pull, `:${reason}`), undefined)
   }
   const { change } = admitted
   if (isDecided(records, change)) return
-  if (records.length === 0 && (yield* isKnownElsewhere(look, candidate, pull.head, seen))) return
+  if (records.length === 0 && (yield* isKnownElsewhere(search, candidate, pull.head, seen))) return
   // Work that was given up may be found again later; each time has a key of its own.
   const givenUp = records.find((record) => record.work !== undefined && record.facts.head === pull.head)
-  const key = keyOf(look, pull, givenUp === undefined ? "" : `:after:${givenUp.id}`)
-  yield* decideFound(look, event, key, change.workspace)
+  const key = keyOf(search, pull, givenUp === undefined ? "" : `:after:${givenUp.id}`)
+  yield* decideFound(search, event, key, change.workspace)
 })
 
 /** Cancels what waits for a pull request that was closed or merged. */
-const decideEnd = Effect.fnUntraced(function* (look: HostLook, pull: HostPull, records: ReadonlyArray<StoredEvent>) {
+const decideEnd = Effect.fnUntraced(function* (
+  search: HostSearch,
+  pull: HostPull,
+  records: ReadonlyArray<StoredEvent>
+) {
   const isWaiting = records.some(({ outcome, work }) => work !== undefined && outcome === undefined)
   if (!isWaiting) return
   const { baseRef, head, number, repo } = pull
   const target = { kind: "pull_request", number } as const
-  const facts = foundFacts(look, { head, repo, target }, { branch: baseRef, author: pull.author?.username })
+  const facts = foundFacts(search, { head, repo, target }, { branch: baseRef, author: pull.author?.username })
   const event = { _tag: "PullRequestClosed", ...facts, number, baseRef } as const
-  yield* decideFound(look, event, keyOf(look, pull, ":closed"), undefined)
+  yield* decideFound(search, event, keyOf(search, pull, ":closed"), undefined)
 })
 
-export const decidePull = Effect.fnUntraced(function* (look: HostLook, candidate: Candidate, seen: SeenUntil) {
-  const { client, kind, snapshot, trigger } = look
+export const decidePull = Effect.fnUntraced(function* (search: HostSearch, candidate: Candidate, seen: SeenUntil) {
+  const { client, kind, snapshot, trigger } = search
   const { number, repo } = candidate
   const source = { ...toSourceFacts(kind, repo, undefined), any_branch: true }
   if (snapshot.route(trigger.name, source).length === 0) return
@@ -143,7 +147,7 @@ export const decidePull = Effect.fnUntraced(function* (look: HostLook, candidate
   if (pull === undefined) return
   const filter = { trigger: trigger.name, repo: repo.fullName, number, limit: maxRecords }
   const records = yield* (yield* Receipts).list(filter)
-  if (pull.state !== "open") return yield* decideEnd(look, pull, records)
-  yield* decideHead(look, candidate, pull, records, seen)
-  yield* decideCommands(look, pull, records, seen)
+  if (pull.state !== "open") return yield* decideEnd(search, pull, records)
+  yield* decideHead(search, candidate, pull, records, seen)
+  yield* decideCommands(search, pull, records, seen)
 })

@@ -9,17 +9,17 @@ import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import { CatchUps } from "../../src/store/CatchUps.ts"
 import type { CatchUpMark } from "../../src/store/CatchUps.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
-import { decideFound, foundFacts } from "./HostLook.ts"
-import type { HostLook } from "./HostLook.ts"
+import { decideFound, foundFacts } from "./HostSearch.ts"
+import type { HostSearch } from "./HostSearch.ts"
 import { scopeOfBranches } from "./Sources.ts"
 
 /** Value of `before` of a new branch. */
 const noCommit = "0".repeat(40)
 
-/** What is known of a push whose earlier head the host has no more, or that has none. */
+/** Commits of a push without an earlier head, or whose earlier head the host has no more. */
 const uncounted = { commits: 1, listed: [] }
 
-const readPushed = ({ client }: HostLook, repo: Repo, before: string | undefined, head: string) =>
+const readPushed = ({ client }: HostSearch, repo: Repo, before: string | undefined, head: string) =>
   before === undefined
     ? Effect.succeed(uncounted)
     : Effect.catchIf(
@@ -28,14 +28,14 @@ const readPushed = ({ client }: HostLook, repo: Repo, before: string | undefined
         () => Effect.succeed(uncounted)
       )
 
-/** `known`: the tips that earlier looks have seen; undefined at the first look at the repository. */
+/** `known`: the tips that earlier searches have seen; undefined in the first search of the repository. */
 const decideTip = Effect.fnUntraced(function* (
-  look: HostLook,
+  search: HostSearch,
   fullName: string,
   { branch, head }: BranchTip,
   known: CatchUpMark["tips"]
 ) {
-  const { now, snapshot, trigger } = look
+  const { now, snapshot, trigger } = search
   const seen = known?.[branch]
   if (seen === head) return
   const repo = { fullName }
@@ -46,30 +46,30 @@ const decideTip = Effect.fnUntraced(function* (
   const before = newest?.facts.head ?? seen
   const event = {
     _tag: "Pushed",
-    ...foundFacts(look, { head, repo, target }, { branch }),
+    ...foundFacts(search, { head, repo, target }, { branch }),
     branch,
     before: before ?? noCommit,
     after: head,
     created: before === undefined,
-    ...(yield* readPushed(look, repo, before, head))
+    ...(yield* readPushed(search, repo, before, head))
   } as const
   const admitted = admit({ snapshot, verified: [trigger], event, ownAccount: (yield* OwnAccounts).of, now })
   if (!admitted.accepted) return
-  yield* decideFound(look, event, deliveryKey("catch-up", `${key}:${event.before}:${head}`), admitted.workspace.id)
+  yield* decideFound(search, event, deliveryKey("catch-up", `${key}:${event.before}:${head}`), admitted.workspace.id)
 })
 
-/** Looks at branches of a repository. What was decided is stored, so that a later look compares with it. */
+/** Searches branches of a repository. The tips that were decided about are stored, so that a later search compares with them. */
 export const findPushes = Effect.fnUntraced(function* (
-  look: HostLook,
+  search: HostSearch,
   fullName: string,
   branches: ReadonlySet<string>,
   mark: CatchUpMark | undefined
 ) {
-  const tips = yield* look.client.changes.tips({ fullName }, [...branches])
-  for (const tip of tips) yield* decideTip(look, fullName, tip, mark?.tips)
+  const tips = yield* search.client.changes.tips({ fullName }, [...branches])
+  for (const tip of tips) yield* decideTip(search, fullName, tip, mark?.tips)
   const found = Object.fromEntries(tips.map(({ branch, head }) => [branch, head]))
   const isSame = mark !== undefined && tips.every(({ branch, head }) => mark.tips?.[branch] === head)
   if (isSame && Object.keys(mark.tips ?? {}).length === tips.length) return
   const scope = scopeOfBranches(fullName)
-  yield* (yield* CatchUps).mark({ trigger: look.trigger.name, scope, mark: look.now, tips: found })
+  yield* (yield* CatchUps).mark({ trigger: search.trigger.name, scope, mark: search.now, tips: found })
 })

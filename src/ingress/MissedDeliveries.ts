@@ -1,6 +1,6 @@
 /**
- * Requests that changes are looked for whose deliveries were missed (actors/catchup/CatchUp.ts): when this node begins to receive deliveries,
- * and after it refused some for load, or because the records took none.
+ * Requests searches for changes whose deliveries were missed (actors/catchup/CatchUp.ts): when this node begins to receive deliveries, and
+ * after it refused some for load, or because the records took none.
  */
 import { Clock, Duration, Effect } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
@@ -31,7 +31,7 @@ export class MissedDeliveries {
     })
   }
 
-  /** Requests looks until it is interrupted. */
+  /** Requests searches until it is interrupted. */
   readonly run = Effect.suspend(() => this.#run())
 
   #run() {

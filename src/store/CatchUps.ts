@@ -1,6 +1,6 @@
 /**
- * What catch-up (actors/catchup/CatchUp.ts) has seen of the sources of triggers. The table `catch_ups` has one row per trigger: its last look
- * and a requested one. `catch_up_marks` has what was seen of each scope of a trigger.
+ * Stores how far the hosts of triggers were searched for missed changes (actors/catchup/CatchUp.ts). The table `catch_ups` has one row per
+ * trigger: its last search and a requested one. `catch_up_marks` has the progress in each scope of a trigger.
  */
 import { Array as Arr, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,7 +10,7 @@ import * as Field from "../domain/Field.ts"
 import { record } from "../domain/Record.ts"
 import type { RecordValues } from "../domain/Record.ts"
 
-/** Why changes without a delivery were looked for. */
+/** Reasons for a search. */
 export const CatchUpOccasion = Schema.Literals([
   /** A node that receives deliveries started. */
   "start",
@@ -26,40 +26,40 @@ export type CatchUpOccasion = typeof CatchUpOccasion.Type
 
 export const CatchUp = record({
   trigger: Field.named("trigger_name", Field.text),
-  /** The earliest request that no look has served. */
+  /** The earliest request that no search has served. */
   requestedAt: Field.optional(Field.time),
   requestedFor: Field.optional(Field.stored(CatchUpOccasion)),
-  /** The end of the last look. */
-  lookedAt: Field.optional(Field.time),
+  /** The end of the last search. */
+  searchedAt: Field.optional(Field.time),
   occasion: Field.optional(Field.stored(CatchUpOccasion)),
-  /** The last look that found something: when, how many changes, and the look before it. */
+  /** The last search that found something: when, how many changes, and the search before it. */
   foundAt: Field.optional(Field.time),
   found: Field.counter,
   foundSince: Field.optional(Field.time),
-  /** Number of changes that the last look left out because of its limits. */
+  /** Number of changes that the last search did not review because of its limits. */
   skipped: Field.counter,
-  /** Why the last look did not see everything; the next one begins where it stopped. */
+  /** Set if the last search is incomplete; the next one continues where it stopped. */
   failure: Field.optional(Field.reason)
 })
 export type CatchUp = RecordValues<typeof CatchUp>
 
-/** What was seen of a scope: the owner of repositories, a repository, a depot. Marks only grow. */
+/** Progress in a scope: the owner of repositories, a repository, a depot. Marks only grow. */
 export const CatchUpMark = record({
   trigger: Field.named("trigger_name", Field.text),
   scope: Field.text,
-  /** The mark of the first look; nothing older is reviewed. */
+  /** The mark of the first search; nothing older is reviewed. */
   first: Field.integer,
-  /** What is older was seen: a time of the host in milliseconds, or the number of a revision. */
+  /** A time of the host in milliseconds, or the number of a revision: older changes were read. */
   mark: Field.integer,
   /** Heads of branches that were decided, by branch. */
   tips: Field.optional(Field.json(Schema.Record(Schema.String, Schema.String)))
 })
 export type CatchUpMark = RecordValues<typeof CatchUpMark>
 
-/** The result of a look. */
-export interface CatchUpLook {
+/** The result of a search. */
+export interface CatchUpSearch {
   readonly occasion: CatchUpOccasion
-  /** Start of the look: requests up to it are served. */
+  /** Start of the search: requests up to it are served. */
   readonly startedAt: number
   readonly at: number
   readonly found: number
@@ -71,16 +71,16 @@ export class CatchUps extends Context.Service<
   CatchUps,
   {
     readonly list: Effect.Effect<ReadonlyArray<CatchUp>, StoreError>
-    /** Requests a look at what these triggers missed. A request that waits already stays as it is. */
+    /** Requests a search for these triggers. A request that waits already does not change. */
     readonly request: (
       triggers: ReadonlyArray<string>,
       occasion: CatchUpOccasion,
       now: number
     ) => Effect.Effect<void, StoreError>
-    /** Records a look, and ends the requests that it served. */
-    readonly looked: (trigger: string, look: CatchUpLook) => Effect.Effect<void, StoreError>
+    /** Records a search, and ends the requests that it served. */
+    readonly searched: (trigger: string, search: CatchUpSearch) => Effect.Effect<void, StoreError>
     readonly marks: (trigger: string) => Effect.Effect<ReadonlyArray<CatchUpMark>, StoreError>
-    /** Stores what was seen of a scope. The first mark of an existing scope stays, and a smaller mark changes nothing but the tips. */
+    /** Stores the progress in a scope. The first mark of an existing scope stays, and a smaller mark changes nothing but the tips. */
     readonly mark: (mark: Omit<CatchUpMark, "first">) => Effect.Effect<void, StoreError>
   }
 >()("aicr/store/CatchUps") {}
@@ -105,12 +105,12 @@ const request =
     ).pipe(unavailable("catchUps.request"))
   }
 
-const looked =
-  (sql: SqlClient.SqlClient): CatchUps["Service"]["looked"] =>
+const searched =
+  (sql: SqlClient.SqlClient): CatchUps["Service"]["searched"] =>
   (trigger, { at, failure, found, occasion, skipped, startedAt }) => {
     const row = {
       trigger_name: trigger,
-      looked_at: at,
+      searched_at: at,
       occasion,
       skipped,
       failure: CatchUp.toColumn("failure", failure),
@@ -118,15 +118,15 @@ const looked =
     }
     return sql`INSERT INTO catch_ups ${sql.insert(row)}
       ON CONFLICT (trigger_name) DO UPDATE SET
-        found_since = CASE WHEN excluded.found_at IS NULL THEN catch_ups.found_since ELSE catch_ups.looked_at END,
+        found_since = CASE WHEN excluded.found_at IS NULL THEN catch_ups.found_since ELSE catch_ups.searched_at END,
         found_at = COALESCE(excluded.found_at, catch_ups.found_at),
         found = COALESCE(excluded.found, catch_ups.found),
-        looked_at = excluded.looked_at, occasion = excluded.occasion,
+        searched_at = excluded.searched_at, occasion = excluded.occasion,
         skipped = excluded.skipped, failure = excluded.failure,
         requested_for = CASE WHEN catch_ups.requested_at <= ${startedAt} THEN NULL ELSE catch_ups.requested_for END,
         requested_at = CASE WHEN catch_ups.requested_at <= ${startedAt} THEN NULL ELSE catch_ups.requested_at END`.pipe(
       Effect.asVoid,
-      unavailable("catchUps.looked")
+      unavailable("catchUps.searched")
     )
   }
 
@@ -138,7 +138,7 @@ export const layer: Layer.Layer<CatchUps, never, SqlClient.SqlClient> = Layer.ef
         unavailable("catchUps.list")
       ),
       request: request(sql),
-      looked: looked(sql),
+      searched: searched(sql),
       marks: (trigger) =>
         selectAs(
           CatchUpMark,

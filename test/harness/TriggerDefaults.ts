@@ -1,4 +1,4 @@
-/** What the settings of a trigger have by default. */
+/** Settings that a trigger has by default. */
 export const triggerDefaults = {
   enabled: true,
   trust_server_cert: false,

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { CatchUps } from "../../src/store/CatchUps.ts"
-import type { CatchUpLook } from "../../src/store/CatchUps.ts"
+import type { CatchUpSearch } from "../../src/store/CatchUps.ts"
 import { databases } from "./Databases.ts"
 
-const look = (changes: Partial<CatchUpLook>): CatchUpLook => ({
+const search = (changes: Partial<CatchUpSearch>): CatchUpSearch => ({
   occasion: "beat",
   startedAt: 100,
   at: 110,
@@ -15,7 +15,7 @@ const look = (changes: Partial<CatchUpLook>): CatchUpLook => ({
 })
 
 describe.each(databases)("CatchUps in $name", ({ layer }) => {
-  it.effect("keep the earliest request until a look that began after it", () =>
+  it.effect("keep the earliest request until a search that began after it", () =>
     Effect.gen(function* () {
       const catchUps = yield* CatchUps
       yield* catchUps.request(["b", "a"], "refused", 90)
@@ -27,26 +27,26 @@ describe.each(databases)("CatchUps in $name", ({ layer }) => {
           ["b", "refused", 90]
         ]
       )
-      yield* catchUps.looked("a", look({}))
-      yield* catchUps.looked("b", look({ startedAt: 80 }))
+      yield* catchUps.searched("a", search({}))
+      yield* catchUps.searched("b", search({ startedAt: 80 }))
       const [a, b] = yield* catchUps.list
-      assert.deepStrictEqual([a?.requestedAt, a?.requestedFor, a?.lookedAt], [undefined, undefined, 110])
-      assert.deepStrictEqual([b?.requestedAt, b?.requestedFor, b?.lookedAt], [90, "refused", 110])
+      assert.deepStrictEqual([a?.requestedAt, a?.requestedFor, a?.searchedAt], [undefined, undefined, 110])
+      assert.deepStrictEqual([b?.requestedAt, b?.requestedFor, b?.searchedAt], [90, "refused", 110])
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("record what was found, with the look before it", () =>
+  it.effect("record what was found, with the search before it", () =>
     Effect.gen(function* () {
       const catchUps = yield* CatchUps
-      yield* catchUps.looked("a", look({ at: 10 }))
-      yield* catchUps.looked("a", look({ at: 20, found: 3, skipped: 2, failure: { _tag: "NoReasonRecorded" } }))
-      yield* catchUps.looked("a", look({ at: 30, occasion: "start" }))
+      yield* catchUps.searched("a", search({ at: 10 }))
+      yield* catchUps.searched("a", search({ at: 20, found: 3, skipped: 2, failure: { _tag: "NoReasonRecorded" } }))
+      yield* catchUps.searched("a", search({ at: 30, occasion: "start" }))
       assert.deepStrictEqual(yield* catchUps.list, [
         {
           trigger: "a",
           requestedAt: undefined,
           requestedFor: undefined,
-          lookedAt: 30,
+          searchedAt: 30,
           occasion: "start",
           foundAt: 20,
           found: 3,

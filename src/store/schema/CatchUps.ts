@@ -1,6 +1,4 @@
-/**
- * Tables of catch-up (CatchUps): the last look at what a trigger missed and a requested one, and what was seen of each scope. `tips` is JSON.
- */
+/** Tables of catch-up (CatchUps): the last search for each trigger and a requested one, and the progress in each scope. `tips` is JSON. */
 import type { Statements } from "./Dialect.ts"
 
 export const catchUps: Statements = () => [
@@ -8,7 +6,7 @@ export const catchUps: Statements = () => [
     trigger_name TEXT PRIMARY KEY NOT NULL,
     requested_at BIGINT,
     requested_for TEXT,
-    looked_at BIGINT,
+    searched_at BIGINT,
     occasion TEXT,
     found_at BIGINT,
     found BIGINT,

@@ -1,4 +1,4 @@
-/** What a look at a git host has at hand: its host, what it found so far, and how much work it may still add. */
+/** Holds the state of a search of a git host: what it has found, and how much work it may still add. */
 import { Effect, Schema } from "effect"
 import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
 import type { Change } from "../../src/domain/Change.ts"
@@ -11,24 +11,26 @@ import type { ForgeClient } from "../../src/forge/Forge.ts"
 import { FoundEvents } from "../../src/queue/FoundEvents.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 
-/** The look ends here; the next one begins where it stopped. */
-export class LookStopped extends Schema.TaggedError<LookStopped>()("LookStopped", { why: Reason }) {}
+/** The search ends; the next one continues where it stopped. */
+export class SearchStopped extends Schema.TaggedError<SearchStopped>()("SearchStopped", { why: Reason }) {}
 
-/** What earlier looks of this process have seen: updates of pull requests that need not be read again. */
-export class LookMemory {
+/** Remembers what earlier searches of this process have read. */
+export class SearchMemory {
   /** Time of the last update that was decided about, by pull request. */
   readonly updates = new Map<string, number>()
   /** Configuration under which ignored changes were decided about again. */
   configHash: string | undefined
+  /** Number of incomplete searches since the last complete one. */
+  failures = 0
 }
 
-export interface HostLook {
+export interface HostSearch {
   readonly trigger: TriggerProfile
   readonly kind: ForgeKind
   readonly snapshot: Snapshot
   readonly client: ForgeClient
-  readonly memory: LookMemory
-  /** Start of the look, in milliseconds since the epoch. */
+  readonly memory: SearchMemory
+  /** Start of the search, in milliseconds since the epoch. */
   readonly now: number
   readonly limits: TriggerProfile["settings"]["catch_up"]
   readonly tally: { found: number; skipped: number }
@@ -38,9 +40,9 @@ export interface HostLook {
 
 /** Times of the host, in milliseconds since the epoch. */
 export interface SeenUntil {
-  /** What is older was there at the first look. */
+  /** Time of the first search: older changes start nothing. */
   readonly first: number
-  /** What is older was seen by earlier looks. */
+  /** Older changes were read by earlier searches. */
   readonly since: number
 }
 
@@ -49,7 +51,7 @@ export const toForgeKind = (kind: string): ForgeKind | undefined => (isForgeKind
 /** Part of `queue.limits` that is kept free for deliveries. */
 const keptFree = 0.1
 
-const readRoom = Effect.fnUntraced(function* ({ room, snapshot }: HostLook, workspace: string) {
+const readRoom = Effect.fnUntraced(function* ({ room, snapshot }: HostSearch, workspace: string) {
   const queue = yield* Queue
   const { per_workspace, total } = snapshot.document.queue.limits
   if (!room.has("")) {
@@ -69,7 +71,7 @@ const take = (room: Map<string, number>, key: string): void => {
 
 /** Facts of an event that no delivery reported. Who caused it is unknown, unless its change names a person. */
 export const foundFacts = (
-  { kind }: HostLook,
+  { kind }: HostSearch,
   { head, repo, target }: Pick<Change, "head" | "repo" | "target">,
   more: { readonly branch?: string | undefined; readonly author?: string | undefined }
 ): EventFacts => ({
@@ -90,22 +92,22 @@ export const foundFacts = (
 
 /** Decides about an event as about a delivery. `workspace`: where its work would wait; undefined if it starts none. */
 export const decideFound = Effect.fnUntraced(function* (
-  look: HostLook,
+  search: HostSearch,
   event: HostEvent,
   key: DeliveryKey,
   workspace: string | undefined
 ) {
-  if (workspace !== undefined && (yield* readRoom(look, workspace)) <= 0)
-    return yield* new LookStopped({ why: { _tag: "QueueKeptForDeliveries", workspace } })
-  const decision = yield* (yield* FoundEvents).decide({ trigger: look.trigger, event, key })
-  if (decision._tag === "Refused") return yield* new LookStopped({ why: { _tag: "FoundChangesNotStored" } })
+  if (workspace !== undefined && (yield* readRoom(search, workspace)) <= 0)
+    return yield* new SearchStopped({ why: { _tag: "QueueKeptForDeliveries", workspace } })
+  const decision = yield* (yield* FoundEvents).decide({ trigger: search.trigger, event, key })
+  if (decision._tag === "Refused") return yield* new SearchStopped({ why: { _tag: "FoundChangesNotStored" } })
   if (decision._tag !== "Accepted" || workspace === undefined) return
-  look.tally.found += 1
-  take(look.room, "")
-  take(look.room, workspace)
+  search.tally.found += 1
+  take(search.room, "")
+  take(search.room, workspace)
   yield* Effect.logInfo("change found without a delivery", {
     event_id: decision.eventId,
-    trigger: look.trigger.name,
+    trigger: search.trigger.name,
     repository: "repo" in event ? event.repo?.fullName : undefined,
     number: event.subject.number,
     head: event.subject.head,

@@ -1,6 +1,6 @@
 /**
- * Looks at what a trigger of a git host missed: the pull requests of each owner that were updated since the last look, changes that were
- * ignored under another configuration, and the tips of branches whose pushes are reviewed.
+ * Searches the git host of a trigger for missed changes: pull requests of each owner that were updated since the last search, changes that were
+ * ignored under another configuration, and tips of branches whose pushes are reviewed.
  */
 import { Clock, Duration, Effect } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
@@ -17,12 +17,12 @@ import type { CatchUpMark } from "../../src/store/CatchUps.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { decidePull, isPassing } from "./FindPulls.ts"
 import { findPushes } from "./FindPushes.ts"
-import type { HostLook, LookMemory } from "./HostLook.ts"
+import type { HostSearch, SearchMemory } from "./HostSearch.ts"
 import { listSources, scopeOfBranches, scopeOfOwner } from "./Sources.ts"
 
 /** Hosts add changes to their lists late and out of order: what was updated in this time before the last one is listed again. */
 const overlapMillis = Duration.toMillis("10 minutes")
-/** How much the clock of a host may differ, at a first look that finds no time of the host. */
+/** Assumed difference of clocks, for a first search that finds no time of the host. */
 const clockMillis = Duration.toMillis("70 minutes")
 /** Pull requests that are read of one list. */
 const maxListed = 2000
@@ -32,9 +32,9 @@ const maxRemembered = 20_000
 const updateKey = ({ number, repo }: Pick<ChangedPull, "number" | "repo">): string =>
   `${foldRepo(repo.fullName)}#${number}`
 
-/** Returns the changes that are decided about, oldest first, so that a look that stops is continued. The others are counted. */
-const select = (look: HostLook, pulls: ReadonlyArray<ChangedPull>): ReadonlyArray<ChangedPull> => {
-  const { limits, memory, now, tally } = look
+/** Returns the changes that are decided about, oldest first, so that a search that stops is continued. The others are counted. */
+const select = (search: HostSearch, pulls: ReadonlyArray<ChangedPull>): ReadonlyArray<ChangedPull> => {
+  const { limits, memory, now, tally } = search
   const oldest = now - Duration.toMillis(Duration.hours(limits.max_age_hours))
   const counts = new Map<string, number>()
   const selected: Array<ChangedPull> = []
@@ -49,7 +49,7 @@ const select = (look: HostLook, pulls: ReadonlyArray<ChangedPull>): ReadonlyArra
   return selected.toReversed()
 }
 
-const remember = ({ updates }: LookMemory, pull: ChangedPull): void => {
+const remember = ({ updates }: SearchMemory, pull: ChangedPull): void => {
   updates.delete(updateKey(pull))
   updates.set(updateKey(pull), pull.updatedAt)
   for (const key of updates.keys()) {
@@ -63,14 +63,14 @@ const ofOne: ReadonlySet<string> = new Set(["forbidden", "not_found", "conflict"
 
 /** Counts a change that the host does not disclose, and continues. */
 const leaveOut =
-  ({ tally, trigger }: HostLook, { number, repo }: Pick<ChangedPull, "number" | "repo">) =>
+  ({ tally, trigger }: HostSearch, { number, repo }: Pick<ChangedPull, "number" | "repo">) =>
   <A, E extends { readonly _tag: string }, R>(decided: Effect.Effect<A, E | ForgeError, R>) =>
     Effect.catchIf(
       decided,
       (error): error is ForgeError => error instanceof ForgeError && ofOne.has(error.reason),
       ({ why }) => {
         tally.skipped += 1
-        return Effect.logWarning("change not read, it is left out of the search for missed changes", {
+        return Effect.logWarning("change not read, the search for missed changes continues without it", {
           trigger: trigger.name,
           repository: repo.fullName,
           number,
@@ -79,8 +79,8 @@ const leaveOut =
       }
     )
 
-const lookAtOwner = Effect.fnUntraced(function* (look: HostLook, owner: HostOwner, known: CatchUpMark | undefined) {
-  const { client, now, tally, trigger } = look
+const searchOwner = Effect.fnUntraced(function* (search: HostSearch, owner: HostOwner, known: CatchUpMark | undefined) {
+  const { client, now, tally, trigger } = search
   const catchUps = yield* CatchUps
   const scope = scopeOfOwner(owner.name)
   const advance = (mark: number) => catchUps.mark({ trigger: trigger.name, scope, mark })
@@ -92,12 +92,12 @@ const lookAtOwner = Effect.fnUntraced(function* (look: HostLook, owner: HostOwne
   const { more, pulls } = yield* client.changes.pulls(owner, since, maxListed)
   tally.skipped += more
   let reached = known.mark
-  for (const pull of select(look, pulls)) {
-    yield* decidePull(look, pull, { first: known.first, since }).pipe(
-      leaveOut(look, pull),
+  for (const pull of select(search, pulls)) {
+    yield* decidePull(search, pull, { first: known.first, since }).pipe(
+      leaveOut(search, pull),
       Effect.tapError(() => (reached > known.mark ? advance(reached) : Effect.void))
     )
-    remember(look.memory, pull)
+    remember(search.memory, pull)
     reached = Math.max(reached, pull.updatedAt)
   }
   const newest = Math.max(known.mark, ...pulls.map(({ updatedAt }) => updatedAt))
@@ -107,8 +107,8 @@ const lookAtOwner = Effect.fnUntraced(function* (look: HostLook, owner: HostOwne
 const maxIgnored = 1000
 
 /** Decides again about pull requests that were ignored for a reason that another configuration may have changed. */
-const decideIgnored = Effect.fnUntraced(function* (look: HostLook) {
-  const { kind, limits, memory, now, snapshot, trigger } = look
+const decideIgnored = Effect.fnUntraced(function* (search: HostSearch) {
+  const { kind, limits, memory, now, snapshot, trigger } = search
   if (memory.configHash === snapshot.hash) return
   const since = now - Duration.toMillis(Duration.hours(limits.max_age_hours))
   const filter = { trigger: trigger.name, decision: "ignored", since, limit: maxIgnored } as const
@@ -121,8 +121,8 @@ const decideIgnored = Effect.fnUntraced(function* (look: HostLook) {
     again.set(updateKey(candidate), candidate)
   }
   for (const candidate of again.values())
-    yield* decidePull(look, { ...candidate, createdAt: undefined }, { first: 0, since: now }).pipe(
-      leaveOut(look, candidate)
+    yield* decidePull(search, { ...candidate, createdAt: undefined }, { first: 0, since: now }).pipe(
+      leaveOut(search, candidate)
     )
   memory.configHash = snapshot.hash
 })
@@ -143,23 +143,23 @@ const each = <A, E extends { readonly _tag: string; readonly why: Reason }, R>(
     return failure
   })
 
-export const lookAtHost = Effect.fnUntraced(function* (
+export const searchHost = Effect.fnUntraced(function* (
   trigger: TriggerProfile,
   kind: ForgeKind,
-  memory: LookMemory,
-  tally: HostLook["tally"]
+  memory: SearchMemory,
+  tally: HostSearch["tally"]
 ) {
   const snapshot = (yield* ConfigStore).current()
   const client = (yield* Forges).client(trigger)
   const limits = trigger.settings.catch_up
   const now = yield* Clock.currentTimeMillis
-  const look: HostLook = { trigger, kind, snapshot, client, memory, now, limits, tally, room: new Map() }
+  const search: HostSearch = { trigger, kind, snapshot, client, memory, now, limits, tally, room: new Map() }
   const marks = new Map((yield* (yield* CatchUps).marks(trigger.name)).map((mark) => [mark.scope, mark]))
   const { branches, owners } = listSources(snapshot, trigger, yield* (yield* Receipts).sources(trigger.name), marks)
   const failures = [
-    yield* each(owners, (owner) => lookAtOwner(look, owner, marks.get(scopeOfOwner(owner.name)))),
-    yield* each([look], decideIgnored),
-    yield* each(branches, ([repo, names]) => findPushes(look, repo, names, marks.get(scopeOfBranches(repo))))
+    yield* each(owners, (owner) => searchOwner(search, owner, marks.get(scopeOfOwner(owner.name)))),
+    yield* each([search], decideIgnored),
+    yield* each(branches, ([repo, names]) => findPushes(search, repo, names, marks.get(scopeOfBranches(repo))))
   ]
   return failures.find((failure) => failure !== undefined)
 })

@@ -1,0 +1,159 @@
+/** A git host that lists what changed on it, and a service that searches it. */
+import { Effect, Layer } from "effect"
+import { searchHost } from "../../../actors/catchup/SearchHost.ts"
+import { SearchMemory } from "../../../actors/catchup/HostSearch.ts"
+import { noopNotifications } from "../../../src/app/ActorMessages.ts"
+import { layerStatic } from "../../../src/config/snapshots/FileConfigStore.ts"
+import { toSnapshot } from "../../../src/config/LoadConfig.ts"
+import { ConfigStore } from "../../../src/config/ConfigStore.ts"
+import type { HostPull } from "../../../src/forge/Forge.ts"
+import { ForgeError } from "../../../src/forge/ForgeError.ts"
+import { Forges } from "../../../src/forge/Forges.ts"
+import { OwnAccounts } from "../../../src/forge/OwnAccounts.ts"
+import * as ReceiveFound from "../../../src/ingress/ReceiveFound.ts"
+import { actorStores, testForges } from "../../harness/ActorParts.ts"
+
+export const hour = 3_600_000
+/** Time of the first search, on both clocks. */
+export const start = Date.parse("2026-03-10T12:00:00Z")
+
+interface ListedPull extends Pick<HostPull, "head" | "state" | "draft" | "labels" | "baseRef"> {
+  readonly repo: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly comments: ReadonlyArray<{ readonly id: string; readonly body: string; readonly createdAt: number }>
+}
+
+export class ListedHost {
+  readonly pulls = new Map<number, ListedPull>()
+  readonly tips = new Map<string, string>()
+  /** Final statuses of the service, by commit. */
+  readonly statuses = new Map<string, number>()
+  readonly committed = new Map<string, number>()
+  /** Requests since they were last read. */
+  requests: Array<string> = []
+  /** Requests that fail. */
+  fails: RegExp | undefined
+
+  set(number: number, change: Partial<ListedPull> & Pick<ListedPull, "updatedAt">): void {
+    const existing = this.pulls.get(number)
+    this.pulls.set(number, {
+      repo: "acme/app",
+      head: `head-${number}`,
+      state: "open",
+      draft: false,
+      labels: [],
+      baseRef: "main",
+      comments: [],
+      createdAt: change.updatedAt,
+      ...existing,
+      ...change
+    })
+  }
+
+  #request<A>(request: string, read: () => A): Effect.Effect<A, ForgeError> {
+    return Effect.suspend(() => {
+      this.requests.push(request)
+      return this.fails?.test(request) === true
+        ? Effect.fail(new ForgeError({ reason: "unavailable", operation: request, why: { _tag: "Unreachable" } }))
+        : Effect.sync(read)
+    })
+  }
+
+  readonly forges = (): Forges["Service"] => {
+    const forges = testForges(Effect.die("unused"))
+    return {
+      ...forges,
+      client: (profile) => ({
+        ...forges.client(profile),
+        pull: (repo, number) =>
+          this.#request(`pull ${number}`, () => {
+            const { baseRef, comments, draft, head, labels, state } = this.pulls.get(number) ?? raise(number)
+            return {
+              ...{ number, draft, head, labels, state, baseRef, repo, headRepo: repo, comments: comments.length },
+              ...{ base: "b", headRef: "feature", title: `Pull ${number}`, description: "", url: "", author: undefined }
+            }
+          }),
+        changes: {
+          pulls: (owner, since = 0, max) =>
+            this.#request(`pulls ${owner.name}`, () => {
+              const found = [...this.pulls]
+                .filter(([, { repo, updatedAt }]) => repo.startsWith(`${owner.name}/`) && updatedAt >= since)
+                .toSorted(([, one], [, other]) => other.updatedAt - one.updatedAt)
+              const pulls = found
+                .slice(0, max)
+                .map(([number, pull]) => ({ ...pull, number, repo: { fullName: pull.repo } }))
+              return { pulls, more: found.length - pulls.length }
+            }),
+          comments: (_, number, since) =>
+            this.#request(`comments ${number}`, () =>
+              (this.pulls.get(number)?.comments ?? [])
+                .filter(({ createdAt }) => createdAt >= since)
+                .map((comment) => ({ ...comment, author: { username: "dana" } }))
+            ),
+          tips: (repo, branches = []) =>
+            this.#request(`tips ${repo.fullName}`, () =>
+              branches.flatMap((branch) => {
+                const head = this.tips.get(branch)
+                return head === undefined ? [] : [{ branch, head }]
+              })
+            ),
+          pushed: (_, before, after) =>
+            this.#request(`pushed ${before} ${after}`, () => ({
+              commits: 2,
+              listed: [{ author: "dana", email: undefined, message: "Work" }]
+            })),
+          ownStatus: (_, head) =>
+            this.#request(`status ${head}`, () => {
+              const at = this.statuses.get(head)
+              return at === undefined ? undefined : ({ state: "success", at } as const)
+            }),
+          committedAt: (_, head) => this.#request(`commit ${head}`, () => this.committed.get(head))
+        }
+      })
+    }
+  }
+}
+
+const raise = (number: number): never => {
+  throw new Error(`there is no pull request ${number}`)
+}
+
+const trigger = { name: "tea", kind: "gitea", base_url: "https://gitea.test", token: "t", webhook_secret: "s" }
+
+/** The parts of a service over a host; `limits` are those of its queue. */
+export const service = (
+  host: ListedHost,
+  {
+    catch_up = {},
+    review = {},
+    limits = { perWorkspace: 100, total: 100 }
+  }: {
+    readonly catch_up?: object
+    readonly review?: object
+    readonly limits?: { perWorkspace: number; total: number }
+  } = {}
+) => {
+  const document = {
+    triggers: [{ ...trigger, catch_up }],
+    queue: { limits: { per_workspace: limits.perWorkspace, total: limits.total } },
+    workspaces: { instances: { app: { source_repo: { trigger: "tea", repo: "acme/app" }, review } } }
+  }
+  const parts = Layer.mergeAll(
+    actorStores(limits),
+    Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic)),
+    OwnAccounts.layer,
+    Layer.sync(Forges, () => Forges.of(host.forges())),
+    noopNotifications
+  )
+  return ReceiveFound.layer.pipe(Layer.provideMerge(parts))
+}
+
+/** Searches once, as a process that has the memory, and returns what it counted. */
+export const search = Effect.fnUntraced(function* (memory = new SearchMemory()) {
+  const profile = (yield* ConfigStore).current().triggers.get("tea")
+  if (profile === undefined) return yield* Effect.die("there is no trigger")
+  const tally = { found: 0, skipped: 0 }
+  const failure = yield* Effect.catch(searchHost(profile, "gitea", memory, tally), ({ why }) => Effect.succeed(why))
+  return { ...tally, failure: failure?._tag }
+})

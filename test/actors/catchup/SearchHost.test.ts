@@ -1,0 +1,234 @@
+/** Searches for changes of a git host that no delivery reported: each is decided about once, old ones are not, limits hold. */
+import { assert, it } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { dueOccasion } from "../../../actors/catchup/CatchUp.ts"
+import { SearchMemory } from "../../../actors/catchup/HostSearch.ts"
+import type { CatchUp } from "../../../src/store/CatchUps.ts"
+import { TargetKey } from "../../../src/domain/Keys.ts"
+import { Priority } from "../../../src/domain/Entry.ts"
+import { Queue } from "../../../src/queue/Queue.ts"
+import { Receipts } from "../../../src/store/Receipts.ts"
+import { triggerDefaults } from "../../harness/TriggerDefaults.ts"
+import { hour, ListedHost, search, service, start } from "./ListedHost.ts"
+
+type World = Parameters<typeof service>[1]
+
+/** Runs a test after the first search of a host. */
+const searched = (
+  name: string,
+  test: (
+    host: ListedHost
+  ) => Effect.Effect<void, unknown, Queue | Receipts | Effect.Services<ReturnType<typeof search>>>,
+  options: World = {},
+  before: (host: ListedHost) => void = () => {}
+) =>
+  it.effect(name, () => {
+    const host = new ListedHost()
+    before(host)
+    return Effect.gen(function* () {
+      yield* TestClock.setTime(start)
+      assert.deepStrictEqual(yield* search(), { found: 0, skipped: 0, failure: undefined })
+      host.requests = []
+      yield* test(host)
+    }).pipe(Effect.provide(service(host, options)))
+  })
+
+const entries = Effect.flatMap(Queue, (queue) => queue.load("app"))
+const heads = Effect.map(entries, (all) => all.map(({ change }) => change.head).toSorted())
+const records = Effect.flatMap(Receipts, (receipts) =>
+  Effect.map(receipts.list({ limit: 100 }), (all) =>
+    all.map(({ decision, facts, reason }) => [facts.number ?? facts.branch, facts.head, reason ?? decision].join(" "))
+  )
+)
+
+searched(
+  "a first search reviews nothing, and later ones nothing older",
+  (host) =>
+    Effect.gen(function* () {
+      // A comment updates it; its head stays.
+      host.set(1, { updatedAt: start + hour })
+      host.committed.set("head-1", start - hour)
+      assert.deepStrictEqual(yield* search(), { found: 0, skipped: 0, failure: undefined })
+      assert.deepStrictEqual(host.requests, ["pulls acme", "pull 1", "commit head-1"])
+      // A push to it while no delivery arrives.
+      host.set(1, { updatedAt: start + 2 * hour, head: "pushed" })
+      host.committed.set("pushed", start + 2 * hour)
+      assert.strictEqual((yield* search()).found, 1)
+      assert.deepStrictEqual(yield* heads, ["pushed"])
+    }),
+  {},
+  (host) => host.set(1, { updatedAt: start - hour })
+)
+
+searched("what was opened, pushed, closed and made ready is decided about once", (host) =>
+  Effect.gen(function* () {
+    const at = start + hour
+    host.set(1, { updatedAt: at })
+    host.set(2, { updatedAt: at + 1, state: "closed" })
+    host.set(3, { updatedAt: at + 2, draft: true })
+    host.set(4, { updatedAt: at + 3, repo: "acme/other" })
+    assert.deepStrictEqual(yield* search(), { found: 1, skipped: 0, failure: undefined })
+    assert.deepStrictEqual(yield* records, ["3 head-3 draft", "1 head-1 queued"])
+    const [entry] = yield* entries
+    assert.strictEqual(entry?.priority, Priority.found)
+    assert.strictEqual(entry?.expires, false)
+    // Another process searches again, from the mark.
+    assert.strictEqual((yield* search()).found, 0)
+    host.set(3, { updatedAt: at + 4, draft: false })
+    host.set(1, { updatedAt: at + 5, head: "pushed" })
+    assert.strictEqual((yield* search()).found, 2)
+    assert.deepStrictEqual(yield* heads, ["head-3", "pushed"])
+    host.set(1, { updatedAt: at + 6, state: "closed" })
+    assert.strictEqual((yield* search()).found, 0)
+    assert.deepStrictEqual((yield* records)[0], "1 pushed closed")
+  })
+)
+
+searched("a quiet host costs one request of an owner, and what was read is not read again", (host) =>
+  Effect.gen(function* () {
+    const memory = new SearchMemory()
+    host.set(1, { updatedAt: start + hour })
+    assert.strictEqual((yield* search(memory)).found, 1)
+    host.requests = []
+    assert.strictEqual((yield* search(memory)).found, 0)
+    assert.deepStrictEqual(host.requests, ["pulls acme"])
+  })
+)
+
+searched(
+  "a head with a final status of the service counts as reviewed, which a restored backup does not contain",
+  (host) =>
+    Effect.gen(function* () {
+      host.set(1, { updatedAt: start + hour })
+      host.statuses.set("head-1", start + hour)
+      assert.strictEqual((yield* search()).found, 0)
+      assert.deepStrictEqual(yield* records, [])
+    })
+)
+
+searched("a command is executed once, whether a delivery or a search reports it", (host) =>
+  Effect.gen(function* () {
+    const comments = [
+      { id: "7", body: "/aicr help", createdAt: start + hour },
+      { id: "8", body: "thank you", createdAt: start + hour },
+      { id: "6", body: "/aicr review", createdAt: start - 2 * hour }
+    ]
+    host.set(1, { updatedAt: start + hour, comments })
+    assert.strictEqual((yield* search()).found, 2)
+    assert.strictEqual((yield* search()).found, 0)
+    const found = yield* (yield* Receipts).list({ limit: 10 })
+    assert.deepStrictEqual(
+      found.map(({ deliveryKey, facts }) => [facts.command, facts.sender, deliveryKey]),
+      [
+        ["help", "dana", "gitea:command:tea:acme/app:pull_request:1:7"],
+        [undefined, undefined, "catch-up:tea:acme/app:pull_request:1:main:head-1"]
+      ]
+    )
+  })
+)
+
+searched(
+  "a push to a branch that is reviewed is found, from the head that was seen last",
+  (host) =>
+    Effect.gen(function* () {
+      host.tips.set("main", "b")
+      assert.strictEqual((yield* search()).found, 1)
+      assert.include(host.requests, "pushed a b")
+      const [entry] = yield* entries
+      assert.deepInclude(entry?.change, { base: "a", head: "b", target: { kind: "push", branch: "main" } })
+      assert.strictEqual((yield* search()).found, 0)
+    }),
+  { review: { auto_commit: { include_branches: ["main"] } } },
+  (host) => host.tips.set("main", "a")
+)
+
+searched(
+  "max_changes 2: the newest changes are reviewed, the others counted",
+  (host) =>
+    Effect.gen(function* () {
+      for (const number of [1, 2, 3]) host.set(number, { updatedAt: start + number })
+      assert.deepStrictEqual(yield* search(), { found: 2, skipped: 1, failure: undefined })
+      assert.deepStrictEqual(yield* heads, ["head-2", "head-3"])
+    }),
+  { catch_up: { max_changes: 2 } }
+)
+
+searched(
+  "max_age_hours 5: older changes are counted",
+  (host) =>
+    Effect.gen(function* () {
+      host.set(1, { updatedAt: start + hour })
+      host.set(2, { updatedAt: start + 3 * hour })
+      yield* TestClock.setTime(start + 7 * hour)
+      assert.deepStrictEqual(yield* search(), { found: 1, skipped: 1, failure: undefined })
+      assert.deepStrictEqual(yield* heads, ["head-2"])
+    }),
+  { catch_up: { max_age_hours: 5 } }
+)
+
+searched(
+  "the last tenth of the queue is kept for deliveries, and the search continues later",
+  (host) =>
+    Effect.gen(function* () {
+      for (let number = 1; number <= 12; number++) host.set(number, { updatedAt: start + number })
+      assert.deepStrictEqual(yield* search(), { found: 9, skipped: 0, failure: "QueueKeptForDeliveries" })
+      const queue = yield* Queue
+      yield* queue.cancel(TargetKey.make("tea:acme/app:pull_request:1"), { _tag: "PullRequestClosed" })
+      assert.deepStrictEqual(yield* search(), { found: 1, skipped: 0, failure: "QueueKeptForDeliveries" })
+    }),
+  { limits: { perWorkspace: 10, total: 100 } }
+)
+
+searched("a host that fails in the middle is searched further later", (host) =>
+  Effect.gen(function* () {
+    for (const number of [1, 2, 3]) host.set(number, { updatedAt: start + number })
+    host.fails = /pull 2/
+    assert.deepStrictEqual(yield* search(), { found: 1, skipped: 0, failure: "Unreachable" })
+    host.fails = undefined
+    assert.deepStrictEqual(yield* search(), { found: 2, skipped: 0, failure: undefined })
+    assert.deepStrictEqual(yield* heads, ["head-1", "head-2", "head-3"])
+  })
+)
+
+searched("work that was given up for another head is found again when the host has that head again", (host) =>
+  Effect.gen(function* () {
+    host.set(1, { updatedAt: start + 1 })
+    yield* search()
+    host.set(1, { updatedAt: start + 2, head: "second" })
+    yield* search()
+    const receipts = yield* Receipts
+    const [, first] = yield* receipts.list({ limit: 2 })
+    yield* receipts.settle([first?.id ?? ""], { outcome: "superseded" }, yield* Clock.currentTimeMillis)
+    host.set(1, { updatedAt: start + 3, head: "head-1" })
+    assert.strictEqual((yield* search()).found, 1)
+    assert.deepStrictEqual(yield* heads, ["head-1"])
+  })
+)
+
+it("a search is due on request, after a failure and every every_seconds", () => {
+  const now = start
+  const state = (changes: Partial<CatchUp>): CatchUp => ({ trigger: "t", found: 0, skipped: 0, ...changes })
+  const due = (catch_up: object, changes: Partial<CatchUp> | undefined, failures = 0) =>
+    dueOccasion(
+      { catch_up: { ...triggerDefaults.catch_up, ...catch_up } },
+      changes === undefined ? undefined : state(changes),
+      now,
+      failures
+    )
+  const ago = (seconds: number) => now - seconds * 1000
+  assert.strictEqual(due({}, undefined), "beat")
+  assert.strictEqual(due({ every_seconds: 60 }, { searchedAt: ago(60) }), "beat")
+  assert.strictEqual(due({ every_seconds: 61 }, { searchedAt: ago(60) }), undefined)
+  assert.strictEqual(due({ every_seconds: 0 }, { searchedAt: ago(1_000_000) }), undefined)
+  assert.strictEqual(due({ every_seconds: 0 }, { searchedAt: ago(30), requestedFor: "start" }), "start")
+  assert.strictEqual(due({}, { searchedAt: ago(5), requestedFor: "start" }), undefined)
+  assert.strictEqual(due({}, { searchedAt: ago(30), requestedFor: "refused" }), undefined)
+  assert.strictEqual(due({}, { searchedAt: ago(60), requestedFor: "refused" }), "refused")
+  const failed = { failure: { _tag: "Unreachable" }, occasion: "start" } as const
+  assert.strictEqual(due({}, { searchedAt: ago(60), ...failed }, 1), "start")
+  assert.strictEqual(due({}, { searchedAt: ago(60), ...failed }, 2), undefined)
+  assert.strictEqual(due({}, { searchedAt: ago(300), ...failed }, 9), "start")
+  // The clock was set back by a day.
+  assert.strictEqual(due({}, { searchedAt: ago(-86_400) }), "beat")
+})
