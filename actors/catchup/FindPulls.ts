@@ -19,7 +19,7 @@ import { decideFound, foundFacts } from "./HostSearch.ts"
 import type { HostSearch, SeenUntil } from "./HostSearch.ts"
 
 /** A pull request that may have changed. */
-export interface Candidate {
+interface Candidate {
   readonly repo: Repo
   readonly number: number
   /** Undefined if a delivery about it is on record. */

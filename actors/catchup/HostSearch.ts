@@ -12,7 +12,7 @@ import { FoundEvents } from "../../src/queue/FoundEvents.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 
 /** The search ends; the next one continues where it stopped. */
-export class SearchStopped extends Schema.TaggedError<SearchStopped>()("SearchStopped", { why: Reason }) {}
+class SearchStopped extends Schema.TaggedError<SearchStopped>()("SearchStopped", { why: Reason }) {}
 
 /** Remembers what earlier searches of this process have read. */
 export class SearchMemory {
