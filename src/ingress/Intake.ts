@@ -5,7 +5,6 @@
  */
 import { Clock, Context, Effect } from "effect"
 import { haveSameBase, targetKey } from "../domain/Change.ts"
-import { uniqueDeliveryKey } from "../domain/Keys.ts"
 import { admit } from "../queue/AutomaticCommits.ts"
 import type { EventDecision } from "../domain/Decision.ts"
 import { selectUnreviewed } from "../queue/UnreviewedHeads.ts"
@@ -260,7 +259,6 @@ const withoutReviewedWork = (one: Waiting, reviewed: ReadonlyArray<ReviewedChang
   return {
     record: {
       ...record,
-      deliveryKey: uniqueDeliveryKey(record.deliveryKey, record.id),
       decision: "ignored",
       reason: "already_reviewed",
       rule: { _tag: "HeadReviewed", run },
