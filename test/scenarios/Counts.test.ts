@@ -19,6 +19,7 @@ const polls: ReadonlyArray<readonly [feature: string, statement: RegExp]> = [
   ["reservations of lost calls", /FROM ledger_reservations WHERE status = 'open'/],
   ["publications that are not sent", /SELECT DISTINCT target_key FROM publications/],
   ["reports of Perforce and Subversion", /FROM events WHERE routing IS NOT NULL/],
+  ["requested and due searches for missed changes", /FROM catch_ups/],
   ["batches of automatic commits", /^SELECT batches\.\*/],
   ["messages between actors", /cluster_messages/]
 ]
@@ -136,8 +137,11 @@ class CountedInstallation implements AsyncDisposable {
 const expected = {
   /** Gitea: the pull request three times, the branch and the last commit for the rules, comments that are not published, and four writes. */
   requests: { 1: 10, 12: 10, 60: 10 },
-  /** The receipt, the entry, the run, the outbox with four publications, outcomes and statistics; the same for every size. */
-  statements: { SQLite: 51, Postgres: 54 },
+  /**
+   * Whether the head was reviewed before, the receipt, the entry, the run, the outbox with four publications, outcomes and statistics; the same
+   * for every size.
+   */
+  statements: { SQLite: 52, Postgres: 55 },
   /** Each change of the state of a publication is one, so that a kill between two of them repeats nothing. */
   commits: { SQLite: 21, Postgres: 21 },
   /** `git fetch`, and `git grep` for the uses of changed names. Readers of git are running. */

@@ -19,6 +19,14 @@ const failing: ReadonlyArray<string> = ["forgejo", "github"]
 
 const reading = { gitea: "GET pulls/1", forgejo: "GET pulls/1", github: "GET pulls/1", gitlab: "GET merge_requests/1" }
 
+/** The search for what was missed while the service was down: one list for all repositories of the owner. */
+const searching = {
+  gitea: "GET repos/issues/search",
+  forgejo: "GET repos/issues/search",
+  github: "GET search/issues",
+  gitlab: "GET groups/team/merge_requests"
+}
+
 /**
  * Requests of the first review of a process. The pull request is read when the review starts and before each content write. The account and
  * the revision of the rules are read once, and for later reviews again.
@@ -43,7 +51,7 @@ const costs = (kind: keyof typeof reading): ReadonlyArray<string> => {
           review: [...(kind === "github" ? [] : ["GET pulls/1/reviews"]), "POST pulls/1/reviews"]
         }
   const status = "POST statuses/HEAD"
-  return ["GET user", pull, ...own.rules, status, pull, own.comment, pull, ...own.review, status]
+  return [searching[kind], "GET user", pull, ...own.rules, status, pull, own.comment, pull, ...own.review, status]
 }
 
 const shape = ({ method, path }: { readonly method: string; readonly path: string }): string =>
@@ -90,11 +98,11 @@ it.each(["gitea", "forgejo", "github", "gitlab"] as const)(
       })
     )
     const url = `http://127.0.0.1:${port}`
+    await forge.createRepository("team/one")
     await using aicr = new AicrProcess({ configFile, url, env: { TEST_TOKEN: forge.token, TEST_SECRET: forge.secret } })
     await aicr.start()
     forge.setWebhookUrl(`${url}/webhooks/${kind}`)
 
-    await forge.createRepository("team/one")
     await forge.push("team/one", {
       branch: "main",
       message: "Start",
