@@ -70,8 +70,21 @@ export class ListedHost {
           this.#request(`pull ${number}`, () => {
             const { baseRef, comments, draft, head, labels, state } = this.pulls.get(number) ?? raise(number)
             return {
-              ...{ number, draft, head, labels, state, baseRef, repo, headRepo: repo, comments: comments.length },
-              ...{ base: "b", headRef: "feature", title: `Pull ${number}`, description: "", url: "", author: undefined }
+              number,
+              draft,
+              head,
+              labels,
+              state,
+              baseRef,
+              repo,
+              headRepo: repo,
+              comments: comments.length,
+              base: "b",
+              headRef: "feature",
+              title: `Pull ${number}`,
+              description: "",
+              url: "",
+              author: undefined
             }
           }),
         changes: {
