@@ -1,13 +1,14 @@
 /** Gitea's lists by which a service finds what changed: issues of an owner since a time, branches, statuses of a commit. */
 import { findRepository, page } from "./DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoRoute } from "./DemoForgeDialect.ts"
-import { listTips } from "./DemoForgeGit.ts"
+import { listTips, logCommits } from "./DemoForgeGit.ts"
 import { issueJson, statusJson } from "./DemoForgeGiteaJson.ts"
 import { updatedAt } from "./DemoForgeState.ts"
 import type { DemoRepository } from "./DemoForgeState.ts"
 
 const pages = { name: "limit", standard: 30, most: 50 }
 const refusal = (status: number, message: string): ApiAnswer => ({ status, body: { message, url: "/api/swagger" } })
+const missing = refusal(404, "The target couldn't be found.")
 
 const toSeconds = (time: string): number => Math.floor(Date.parse(time) / 1000)
 
@@ -30,7 +31,7 @@ const on =
   (answer: (context: ApiContext, repository: DemoRepository) => ApiAnswer | Promise<ApiAnswer>) =>
   (context: ApiContext): ApiAnswer | Promise<ApiAnswer> => {
     const repository = findRepository(context)
-    return repository === undefined ? refusal(404, "The target couldn't be found.") : answer(context, repository)
+    return repository === undefined ? missing : answer(context, repository)
   }
 
 export const changeRoutes: ReadonlyArray<DemoRoute> = [
@@ -52,6 +53,20 @@ export const changeRoutes: ReadonlyArray<DemoRoute> = [
       const { headers, items } = page(context, await listTips(directory), pages)
       const body = items.map(({ id, name }) => ({ name, protected: protectedBranches.has(name), commit: { id } }))
       return { status: 200, headers, body }
+    })
+  },
+  {
+    method: "GET",
+    path: `${repo}/git/commits/{sha}`,
+    answer: on(async (context, { directory }) => {
+      const { sha = "" } = context.params
+      const [commit] = (await logCommits(directory, ["--max-count=1", "--end-of-options", sha])) ?? []
+      if (commit === undefined) return missing
+      const { committedAt, email, message, name } = commit
+      return {
+        status: 200,
+        body: { sha, created: committedAt, author: null, commit: { message, author: { name, email } } }
+      }
     })
   },
   {

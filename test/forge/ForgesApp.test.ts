@@ -58,6 +58,7 @@ describe("github app", () => {
       }
       if (path === "/repos/octo/repo/installation")
         return installed ? answer(200, { id: 77 }) : answer(404, { message: "Not Found" })
+      if (path.endsWith("/installation")) return answer(404, { message: "Not Found" })
       if (path === "/app") return answer(200, { slug: "my-reviewer", name: "My reviewer" })
       if (path === "/app/installations/77/access_tokens") {
         return answer(201, { token: `ghs_${++issued}`, expires_at: new Date(Date.now() + life).toISOString() })
@@ -68,6 +69,14 @@ describe("github app", () => {
       if (request.method === "PATCH") return answer(200, { id: 5 })
       if (path === "/api/graphql")
         return answer(200, { errors: [{ type: "FORBIDDEN", message: "not by integration" }] })
+      if (path.startsWith("/search/issues")) return answer(200, { total_count: 0, items: [] })
+      if (path.includes("/statuses")) {
+        const status = { context: "aicr/review", created_at: "2026-03-09T03:00:00Z" }
+        return answer(200, [
+          { ...status, state: "success", creator: { login: "mallory", id: 6 } },
+          { ...status, state: "failure", creator: { login: "my-reviewer[bot]", id: 5 } }
+        ])
+      }
       return answer(200, { sha: authorization.replace("Bearer ", "") })
     })
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -143,6 +152,29 @@ describe("github app", () => {
     await run(githubClient(profile(app)).threads.resolve(repo, 1, "5", "gone"))
     expect(asked.slice(-2)).toEqual(["PATCH /repos/octo/repo/pulls/comments/5", "POST /api/graphql"])
     expect(issued).toBe(1)
+  })
+
+  it("searches with the token of a repository on which it is installed", async () => {
+    const { changes } = githubClient(profile(app))
+    const owner = { name: "octo", repositories: ["octo/gone", "octo/repo"] }
+    expect(await run(changes.pulls(owner, undefined, 10))).toEqual({ pulls: [], more: 0 })
+    expect(asked).toEqual([
+      "GET /repos/octo/gone/installation",
+      "GET /repos/octo/repo/installation",
+      "POST /app/installations/77/access_tokens",
+      "GET /search/issues?q=is%3Apr+user%3Aocto&sort=updated&order=desc&per_page=100&page=1"
+    ])
+    const gone = { name: "octo", repositories: ["octo/a", "octo/b", "octo/c", "octo/d"] }
+    expect(await failure(changes.pulls(gone, undefined, 10))).toMatchObject({ why: { _tag: "AppNotInstalled" } })
+    expect(asked.filter((request) => request.endsWith("/installation"))).toHaveLength(5)
+  })
+
+  it("recognises its statuses by the name of its account, which has no id", async () => {
+    const { changes } = githubClient(profile(app))
+    expect(await run(changes.ownStatus(repo, "a".repeat(40)))).toEqual({
+      state: "failure",
+      at: Date.parse("2026-03-09T03:00:00Z")
+    })
   })
 
   it("signs its comments as the app's account", async () => {

@@ -2,7 +2,7 @@
  * Pull requests of Gitea and Forgejo by the time of their update. The hosts filter by that time and list by the time of creation: where
  * more have changed than are wanted, the time since which enough of them have changed is searched for.
  */
-import { Clock, Effect, Schema } from "effect"
+import { Clock, Effect } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeError } from "../ForgeError.ts"
 import type { ChangedPull, ChangedPulls, HostChanges } from "../hosts/HostChanges.ts"
@@ -11,13 +11,7 @@ import { isRefused } from "../http/HostWords.ts"
 import type { Call, Rest } from "../http/Http.ts"
 import { ownerAndName } from "../http/Profile.ts"
 import { pages, refusals } from "./Facts.ts"
-
-const Changed = Schema.Struct({
-  number: Schema.Int,
-  created_at: Schema.String,
-  updated_at: Schema.String,
-  repository: Schema.Struct({ id: Schema.Int, full_name: Schema.String })
-})
+import { ChangedIssue } from "./Responses.ts"
 
 /** The host's clock may be ahead by as much. */
 const maxClockSkew = 24 * 3_600_000
@@ -25,7 +19,7 @@ const maxClockSkew = 24 * 3_600_000
 /** Requests that halve the time between the beginning and now until a second is left. */
 const maxSearches = 40
 
-const readChanged = reader(Changed, ({ created_at, number, repository, updated_at }) =>
+const readChanged = reader(ChangedIssue, ({ created_at, number, repository, updated_at }) =>
   readChangedPull({
     fullName: repository.full_name,
     hostId: repository.id,

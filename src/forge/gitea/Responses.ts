@@ -55,6 +55,14 @@ export const ListedPull = Schema.Struct({
   head: Schema.Struct({ sha: Schema.String })
 })
 
+/** Pull request in a list of issues. */
+export const ChangedIssue = Schema.Struct({
+  number: Schema.Int,
+  created_at: Schema.String,
+  updated_at: Schema.String,
+  repository: Schema.Struct({ id: Schema.Int, full_name: Schema.String })
+})
+
 export const Review = Schema.Struct({
   id: Schema.Int,
   body: Text,

@@ -1,5 +1,5 @@
 /** Pull requests of GitHub by the time of their update: one search serves all repositories of an owner. */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import type { ForgeError } from "../ForgeError.ts"
 import type { ChangedPull, ChangedPulls, HostChanges, HostOwner } from "../hosts/HostChanges.ts"
 import { listPulls, newestPulls, readChangedPull, reader, toIsoSecond, toSecond } from "../hosts/ReadChanges.ts"
@@ -7,32 +7,13 @@ import { isRefused } from "../http/HostWords.ts"
 import { ownerAndName } from "../http/Profile.ts"
 import type { Access } from "./Access.ts"
 import { maxSearchResults, pages, refusals } from "./Facts.ts"
-
-const Found = Schema.Struct({
-  total_count: Schema.Int,
-  incomplete_results: Schema.optional(Schema.Boolean),
-  items: Schema.Array(Schema.Unknown)
-})
-
-const FoundPull = Schema.Struct({
-  number: Schema.Int,
-  created_at: Schema.String,
-  updated_at: Schema.String,
-  repository_url: Schema.String
-})
-
-const ListedPull = Schema.Struct({
-  number: Schema.Int,
-  created_at: Schema.String,
-  updated_at: Schema.String,
-  base: Schema.Struct({ repo: Schema.Struct({ id: Schema.Int, full_name: Schema.String }) })
-})
+import { ChangedPullItem, FoundPull, FoundPulls } from "./Responses.ts"
 
 const readFound = reader(FoundPull, ({ created_at: createdAt, number, repository_url: url, updated_at: updatedAt }) =>
   readChangedPull({ fullName: /\/repos\/(.+)$/.exec(url)?.[1], hostId: undefined, number, createdAt, updatedAt })
 )
 
-const readListed = reader(ListedPull, ({ base: { repo }, created_at: createdAt, number, updated_at: updatedAt }) =>
+const readListed = reader(ChangedPullItem, ({ base: { repo }, created_at: createdAt, number, updated_at: updatedAt }) =>
   readChangedPull({ fullName: repo.full_name, hostId: repo.id, number, createdAt, updatedAt })
 )
 
@@ -56,12 +37,9 @@ export const githubPullList = ({ rest, search }: Pick<Access, "rest" | "search">
     const found: Array<ChangedPull> = []
     for (let page = 1, seen = 0; ; page++) {
       const query = { q, sort: "updated", order: "desc", per_page: pages.value, page }
-      const {
-        incomplete_results: isIncomplete,
-        items,
-        total_count: total
-      } = yield* search({ fullName: through }).get({ path: "/search/issues", query }, Found)
-      if (isIncomplete === true) return undefined
+      const result = yield* search({ fullName: through }).get({ path: "/search/issues", query }, FoundPulls)
+      if (result.incomplete_results === true) return undefined
+      const { items, total_count: total } = result
       seen += items.length
       found.push(...items.flatMap((item) => readFound(item) ?? []))
       const isLast = items.length === 0 || seen >= total || page >= maxPages

@@ -55,6 +55,26 @@ export const ListedPull = Schema.Struct({
   head: Schema.Struct({ sha: Schema.String })
 })
 
+/** Result of a search for pull requests. */
+export const FoundPulls = Schema.Struct({
+  total_count: Schema.Int,
+  incomplete_results: Schema.optional(Schema.Boolean),
+  items: Schema.Array(Schema.Unknown)
+})
+export const FoundPull = Schema.Struct({
+  number: Schema.Int,
+  created_at: Schema.String,
+  updated_at: Schema.String,
+  repository_url: Schema.String
+})
+/** Pull request in a list by the time of the update. */
+export const ChangedPullItem = Schema.Struct({
+  number: Schema.Int,
+  created_at: Schema.String,
+  updated_at: Schema.String,
+  base: Schema.Struct({ repo: Schema.Struct({ id: Schema.Int, full_name: Schema.String }) })
+})
+
 /** Common fields of a review, a comment in one, and a comment on the pull request. */
 export const Note = Schema.Struct({
   id: Schema.Int,

@@ -13,6 +13,7 @@
  * | Only personal, project and group tokens read their own record | gitlab/Permissions.ts |
  * | Deliveries of a webhook are listed from 17.3 on, comments that people edit are delivered from 16.1 on | gitlab/Webhooks.ts, outputs/KeptNotes.ts |
  * | Only groups have a list of merge requests, with those of their subgroups; the name of a person is no group (404) | gitlab/Changes.ts |
+ * | A listed merge request has the name of its project in `references` from 12.7 on | gitlab/Changes.ts |
  * | A list of more than 10,000 items has no total | Http.ts |
  * | A label that exists is refused with 409 | gitlab/Labels.ts |
  */
