@@ -48,7 +48,10 @@ export const makeChangeThreads = (options: ThreadOptions): ChangeThreadsService 
   const maxIdle = options.computing + 1
   const idle: Array<Thread> = []
   let held = 0
-  const shared: SharedMemory = { vocabulary: undefined }
+  const shared: SharedMemory = {
+    vocabulary: undefined,
+    isKept: (thread) => thread === idle.find(({ isFree }) => isFree)
+  }
   let isOpen = true
 
   /**

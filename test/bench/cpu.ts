@@ -1,6 +1,6 @@
 /**
  * Processor time per review, with every thread and child process: changes of 1, 12 and 60 files, with all threads running (hot) and after a pause in
- * which they end (cold), and at rest. `--against COMMIT` measures the program of another commit in alternating rounds. Its own packages are
+ * which all but the warm ones end (cold), and at rest. `--against COMMIT` measures the program of another commit in alternating rounds. Its own packages are
  * installed once, outside of the repository. One process and three nodes with NATS, Postgres and Redis at rest.
  */
 import { readdirSync, readFileSync } from "node:fs"
@@ -21,7 +21,7 @@ import { median } from "./Median.ts"
 const warmUp = 4
 const rounds: Readonly<Record<Size, number>> = { 1: 12, 12: 8, 60: 5 }
 const coldRounds = 3
-/** Threads end 20 s after the last change, readers of git after 10 s. */
+/** All but two threads end 20 s after the last change, readers of git after 10 s. */
 const pauseSeconds = 25
 const restSeconds = 20
 const nodeNames = ["one", "two", "three"]

@@ -1,6 +1,6 @@
 /**
  * Definitions of files, and uses of names in them, found by a parsing thread, which parses a content once. The thread starts with the first
- * request and ends when it is idle or after many files, which frees the memory of the parsers. Never fails: an unknown
+ * request and ends when it is idle for minutes or after many files, which frees the memory of the parsers. Never fails: an unknown
  * result is undefined.
  */
 import { createHash } from "node:crypto"
@@ -9,6 +9,7 @@ import { Effect } from "effect"
 import type { Checkout } from "../../vcs/Checkout.ts"
 import type { Definition, DefinitionRange, SyntaxFile, SyntaxQuestion, SyntaxReply } from "./Definition.ts"
 import type { SyntaxResult, SyntaxResults, SyntaxTask } from "./Definition.ts"
+import { endIdle } from "../threads/WarmThread.ts"
 import { findGrammar } from "./Grammars.ts"
 
 /** Larger files are machine-made more often than not, and take long. */
@@ -16,7 +17,6 @@ const maxCharacters = 1_048_576
 const parseMillis = 2_000
 /** Limit for one response, including the load of the grammar. A thread that takes longer is ended. */
 const responseMillis = 15_000
-const idleMillis = 20_000
 const filesPerThread = 1_000
 /** Files that are read at the same time for the thread. */
 const atOnce = 4
@@ -40,7 +40,7 @@ interface Thread {
   readonly worker: Worker
   readonly waiting: Map<number, (found: SyntaxReply["found"]) => void>
   searched: number
-  idle: NodeJS.Timeout | undefined
+  keepRunning: () => void
 }
 
 let current: Thread | undefined
@@ -53,7 +53,7 @@ const open = (): Thread => {
     env: {},
     execArgv: ["--disable-warning=ExperimentalWarning"]
   })
-  const thread: Thread = { worker, waiting: new Map(), searched: 0, idle: undefined }
+  const thread: Thread = { worker, waiting: new Map(), searched: 0, keepRunning: () => {} }
   worker.on("message", ({ id, found }: SyntaxReply) => thread.waiting.get(id)?.(found))
   worker.on("error", () => end(thread))
   worker.on("exit", () => end(thread))
@@ -65,7 +65,7 @@ const open = (): Thread => {
 
 const end = (thread: Thread): void => {
   if (current === thread) current = undefined
-  clearTimeout(thread.idle)
+  thread.keepRunning()
   for (const resume of thread.waiting.values()) resume([])
   thread.waiting.clear()
   void thread.worker.terminate()
@@ -177,14 +177,17 @@ const send = (files: ReadonlyArray<SyntaxFile>, task: SyntaxTask): Effect.Effect
       if (thread.waiting.size > 0) return
       if (thread !== current || thread.searched >= filesPerThread) return end(thread)
       thread.worker.unref()
-      thread.idle = setTimeout(() => end(thread), idleMillis).unref()
+      thread.keepRunning = endIdle(
+        () => true,
+        () => end(thread)
+      )
     }
     thread.waiting.set(id, (found) => {
       settle()
       resume(Effect.succeed(found))
     })
     thread.searched += files.filter(({ text }) => text !== undefined).length
-    clearTimeout(thread.idle)
+    thread.keepRunning()
     thread.worker.ref()
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     thread.worker.postMessage({ id, files, task, millis: parseMillis } satisfies SyntaxQuestion)

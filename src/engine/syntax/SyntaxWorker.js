@@ -81,6 +81,18 @@ const remember = (key, outline) => {
  */
 const indexes = new Map()
 const maxIndexes = 4
+/** Time after the last request in which they stay open: the file of an evicted mirror takes space while it is open. */
+const openMillis = 20_000
+/** @type {NodeJS.Timeout | undefined} */
+let closing
+
+const closeLater = () => {
+  clearTimeout(closing)
+  closing = setTimeout(() => {
+    for (const index of indexes.values()) index.close()
+    indexes.clear()
+  }, openMillis).unref()
+}
 
 /** @type {(path: string) => OutlineIndex} */
 const indexAt = (path) => {
@@ -177,5 +189,6 @@ const send = (reply) => {
 
 parentPort?.on("message", (/** @type {SyntaxQuestion} */ question) => {
   // A file that the parser cannot read has no definitions; the caller falls back to indentation.
+  closeLater()
   runTask(question).then(send, () => send({ id: question.id, found: [] }))
 })

@@ -6,6 +6,7 @@ import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
 import { AnalysisError } from "../AnalysisError.ts"
 import type { VocabularyData } from "../../review/Vocabulary.ts"
+import { endIdle } from "./WarmThread.ts"
 import type { ThreadData, ThreadRequest, ThreadResponse } from "./Protocol.ts"
 
 export interface ThreadLimits {
@@ -21,12 +22,11 @@ const youngMb = 12
 /** A thread without a change that holds more memory ends instead of keeping it. Words of the tokenizer and code take about 70 MiB. */
 const maxHeldBytes = 96 * 1_048_576
 
-/** A thread without a change ends after this time and gives its memory back. */
-const idleMillis = 20_000
-
 /** Memory that the threads of one pool share. */
 export interface SharedMemory {
   vocabulary: VocabularyData | undefined
+  /** Whether this thread is the one that stays warm without a change. */
+  readonly isKept: (thread: Thread) => boolean
 }
 
 interface Pending {
@@ -42,7 +42,7 @@ export class Thread {
   readonly #pending = new Map<number, Pending>()
   #lastId = 0
   #ended: AnalysisError | undefined
-  #idle: NodeJS.Timeout | undefined
+  #keepRunning = () => {}
   #onClosed: (() => void) | undefined
 
   constructor(entry: URL, limits: ThreadLimits, shared: SharedMemory) {
@@ -77,7 +77,7 @@ export class Thread {
   run(name: string, input: ReadonlyArray<unknown>): Effect.Effect<unknown, AnalysisError> {
     return Effect.callback<unknown, AnalysisError>((resume) => {
       if (this.#ended !== undefined) return resume(Effect.fail(this.#ended))
-      clearTimeout(this.#idle)
+      this.#keepRunning()
       const id = ++this.#lastId
       const { millis } = this.limits
       const deadline = setTimeout(() => this.#fail(tookTooLong(millis)), millis)
@@ -114,7 +114,10 @@ export class Thread {
   }
 
   #waitForChange(): void {
-    this.#idle = setTimeout(() => this.end(), idleMillis).unref()
+    this.#keepRunning = endIdle(
+      () => this.#shared.isKept(this),
+      () => this.end()
+    )
   }
 
   #settle(response: ThreadResponse): void {
@@ -134,7 +137,7 @@ export class Thread {
   #fail(error: AnalysisError): void {
     if (this.#ended !== undefined) return
     this.#ended = error
-    clearTimeout(this.#idle)
+    this.#keepRunning()
     for (const { resume, deadline } of this.#pending.values()) {
       clearTimeout(deadline)
       resume(Effect.fail(error))
