@@ -44,13 +44,11 @@ export const makeCodeSearch = (change: ChangeThread): CodeSearch => {
   }
 }
 
-/** The part of a name that the parser has as a name: the member in `shop.pay`. */
-const word = /[#@]?[\p{L}_$][\p{L}\p{N}_$]*$/u
-
 /** Returns lines with the name, whatever it is there, if no parser reads the language. */
 const referencesIn = Effect.fnUntraced(function* (change: ChangeThread, path: string, text: string, name: string) {
-  const [last] = word.exec(name) ?? []
-  const uses = last === undefined ? undefined : yield* usesInText(path, text, last)
+  // The parser has the member in `shop.pay` as a name.
+  const last = name.split(/[^\p{L}\p{N}_$]/u).at(-1) ?? ""
+  const uses = last === "" ? undefined : yield* usesInText(path, text, [name, last])
   if (uses === undefined) {
     const pattern = `(?:^|[^\\w$])\\Q${name}\\E(?:[^\\w$]|$)`
     return yield* asCheckout(change.run("searchText", pattern, false, text, maxLinesOfFile))
@@ -58,7 +56,7 @@ const referencesIn = Effect.fnUntraced(function* (change: ChangeThread, path: st
   const kinds = new Map(uses.toReversed().map(({ line, kind }) => [line, kind]))
   const lines = [...kinds.keys()].toSorted((a, b) => a - b)
   const shown = yield* asCheckout(change.run("showLines", text, last === name ? lines.slice(0, maxLinesOfFile) : lines))
-  const named = last === name ? shown : shown.filter((hit) => hit.text.includes(name)).slice(0, maxLinesOfFile)
+  const named = shown.filter((hit) => last === name || hit.text.includes(name)).slice(0, maxLinesOfFile)
   return named.map((hit): CodeHit => ({ ...hit, kind: kinds.get(hit.line) }))
 })
 

@@ -119,9 +119,9 @@ export const definitionsIn = (files: ReadonlyArray<SourceFile>) => request(files
 export const usesIn = (files: ReadonlyArray<SourceFile>, names: ReadonlyArray<string>) =>
   request(files, { find: "uses", names })
 
-/** Returns where a name is code in a text, and undefined as above. */
-export const usesInText = (path: string, text: string, name: string) =>
-  requestText({ head: "" }, path, text, { find: "uses", names: [name] })
+/** Returns where names are code in a text, and undefined as above. */
+export const usesInText = (path: string, text: string, names: ReadonlyArray<string>) =>
+  requestText({ head: "" }, path, text, { find: "uses", names: [...new Set(names)] })
 
 /** A text that has been read. Systems without ids of contents have no index. */
 const requestText = <T extends SyntaxTask>(

@@ -177,6 +177,12 @@ describe("find_references", () => {
     )
   })
 
+  it("finds the member of a name with dots in the lines that have all of it", async () => {
+    expect(await one("find_references", { name: "this.pay", path: "src" })).toBe(
+      "src/Pay.java:\n3: (call) int due() { return this.pay(1); }"
+    )
+  })
+
   it("shows lines with the name where no parser reads the language", async () => {
     expect(await one("find_references", { name: "pay", path: "docs" })).toBe("docs/pay.md:\n1: call pay(4)")
     expect(await one("find_references", { name: "pa" })).toBe("nothing found")

@@ -61,13 +61,13 @@ describe("uses of a name", () => {
     ["a.c", "int *pay(int a) { return 0; }\nint b = pay(1) + s->pay(2);\nf(pay);\n", "dccu"],
     ["A.cs", "class A { void pay() { pay(); this.pay(); F(pay); } }\n", "dccu"]
   ])("%s", async (path, text, kinds) => {
-    const uses = await Effect.runPromise(usesInText(path, text, "pay"))
+    const uses = await Effect.runPromise(usesInText(path, text, ["pay"]))
     expect(uses?.map(({ kind }) => kind[0]).join("")).toBe(kinds)
   })
 
   it("are bounded, and unknown in other languages", async () => {
-    expect(await Effect.runPromise(usesInText("a.ts", "pay()\n".repeat(1000), "pay"))).toHaveLength(200)
-    expect(await Effect.runPromise(usesInText("a.rb", "pay()", "pay"))).toBeUndefined()
+    expect(await Effect.runPromise(usesInText("a.ts", "pay()\n".repeat(1000), ["pay"]))).toHaveLength(200)
+    expect(await Effect.runPromise(usesInText("a.rb", "pay()", ["pay"]))).toBeUndefined()
   })
 })
 
