@@ -16,6 +16,9 @@ import { ChangedIssue } from "./Responses.ts"
 /** The host's clock may be ahead by as much. */
 const maxClockSkew = 24 * 3_600_000
 
+/** The first time that is tried is as old; the next ones are each eight times as old, until enough have changed. */
+const firstAge = 3_600_000
+
 /** Requests that halve the time between the beginning and now until a second is left. */
 const maxSearches = 40
 
@@ -38,7 +41,7 @@ const readNewest = Effect.fnUntraced(function* (
   since: number | undefined,
   max: number
 ): Effect.fn.Return<ChangedPulls, ForgeError> {
-  const most = 2 * max
+  const most = Math.max(2 * max, pages.value)
   const read = (from: number | undefined, size: number, few: number) =>
     rest.list(
       { ...call, query: { ...call.query, since: from === undefined ? undefined : toIsoSecond(from) } },
@@ -52,14 +55,17 @@ const readNewest = Effect.fnUntraced(function* (
 
   // Since `older` too many have changed, since `newer` too few.
   let older = since ?? 0
-  let newer = (yield* Clock.currentTimeMillis) + maxClockSkew
+  const now = yield* Clock.currentTimeMillis
+  let newer = now + maxClockSkew
+  let age = firstAge
   let from: number | undefined
   for (let searches = 0; from === undefined && newer - older > 1000 && searches < maxSearches; searches++) {
-    const middle = toSecond((older + newer) / 2)
+    const middle = toSecond(newer > now - age && now - age > older ? now - age : (older + newer) / 2)
     const { total: changed = 0 } = yield* read(middle, 1, 1)
     if (changed > most) older = middle
     else if (changed < max) newer = middle
     else from = middle
+    age *= 8
   }
   const latest = yield* read(from ?? newer, pages.value, most)
   // Too many changed within one second: the later ones, and as many of these as one page has.

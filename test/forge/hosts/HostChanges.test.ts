@@ -45,11 +45,11 @@ beforeEach(() => {
 })
 
 /** Adds pull requests without git, each updated some seconds before the one before it. */
-const fill = (count: number, seconds: number, first = 2): void => {
+const fill = (count: number, seconds: number, latest = start): void => {
   const { pulls } = host.forge.repository(repoName)
   for (let n = 0; n < count; n++) {
-    const time = toIso(start - n * seconds * 1000)
-    const pull: DemoPull = { ...host.pull, id: 1000 + first + n, number: first + n, createdAt: time, changedAt: time }
+    const time = toIso(latest - n * seconds * 1000)
+    const pull: DemoPull = { ...host.pull, id: 1000 + n, number: 2 + n, createdAt: time, changedAt: time }
     pulls.set(pull.number, { ...pull, comments: [], reviews: [] })
   }
 }
@@ -448,6 +448,14 @@ describe.each(["gitea", "forgejo"] as const)("%s lists by creation", (kind) => {
     expect(second.pulls[0]?.number).toBe(1)
     expect(second.pulls).toHaveLength(50)
     expect(second.pulls.length + second.more).toBe(3001)
+  })
+
+  it("finds the latest one in few requests", async () => {
+    fill(3000, 60, Date.now())
+    const found = await run(host.client.changes.pulls(team, undefined, 1))
+    expect(found.pulls).toMatchObject([{ number: 2 }])
+    expect(found.more).toBe(3000)
+    expect(requests().length).toBeLessThanOrEqual(10)
   })
 
   it("lists comments that do not fit in one response", async () => {
