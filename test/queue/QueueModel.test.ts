@@ -17,7 +17,7 @@ import type { QueueStore } from "./Stores.ts"
 
 /** AICR_TEST_SCALE makes it as many times longer. */
 const scale = Number(process.env["AICR_TEST_SCALE"] ?? 1)
-const runs = 80
+const runs = 40
 
 const play = (store: QueueStore, steps: ReadonlyArray<Step>) =>
   Effect.gen(function* () {

@@ -1,67 +1,85 @@
 /**
  * The status of a commit belongs to no pull request: every one with this head uses it. A review of the same head against another
- * branch, where the problem is part of the branch already, does not replace the failure that blocks the first pull request.
+ * branch, where the problem is part of the branch already, does not replace the failure that blocks the first pull request. The tests of one
+ * node share it, with a repository each.
  */
 import { expect, it } from "vitest"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
-import { Installation, renderContent, toFilePath } from "../harness/Installation.ts"
-import { command, failing, last, openGreen, statuses } from "../harness/SharedHeads.ts"
+import { renderContent, toFilePath } from "../harness/Installation.ts"
+import type { Installation } from "../harness/Installation.ts"
+import { command, failing, last, openGreen, statuses, toWorkspace } from "../harness/SharedHeads.ts"
+import { startedInstallation } from "../harness/StartedInstallation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 /** Opens a pull request into `main`: its first commit has the problem, its head adds a harmless file. Waits for the failure. */
-const openRed = async (at: Installation) => {
-  const faulty = await at.push("change", 1)
-  await at.forge.push("team/one", { branch: "change", message: "More", files: { "docs/more.txt": "More.\n" } })
-  const pull = await at.forge.createPull("team/one", { headBranch: "change", title: "Change" })
+const openRed = async (at: Installation, repository: string) => {
+  const faulty = await at.push("change", 1, repository)
+  await at.forge.push(repository, { branch: "change", message: "More", files: { "docs/more.txt": "More.\n" } })
+  const pull = await at.forge.createPull(repository, { headBranch: "change", title: "Change" })
   await at.forge.notify(pull, "opened")
   await waitUntil(() => last(pull)?.state === "failure", { describe: () => at.aicr.log })
   return { faulty, pull }
 }
 
-/** Waits until the reviews of `count` deliveries have ended, with everything that they write. */
-const ended = (at: Installation, count: number) =>
-  waitUntil(() => at.aicr.log.split('"run ended"').length > count && at.unfinished().length === 0, {
-    timeout: 60_000,
-    interval: 50,
-    describe: () => `${at.unfinished().join(", ")}\n${at.aicr.log}`
-  })
+/** Returns a function that waits until the reviews of `count` deliveries from now on have ended, with everything that they write. */
+const countEnded = (at: Installation) => {
+  const from = at.aicr.log.length
+  return (count: number) =>
+    waitUntil(() => at.aicr.log.slice(from).split('"run ended"').length > count && at.unfinished().length === 0, {
+      timeout: 60_000,
+      interval: 50,
+      describe: () => `${at.unfinished().join(", ")}\n${at.aicr.log.slice(from)}`
+    })
+}
 
-const printStory = (at: Installation, number: number) => command(at, "why", `team/one#${number}`)
+const printStory = (at: Installation, { number, repository }: DemoPull) =>
+  command(at, "why", `${repository.fullName}#${number}`)
+
+const installation = startedInstallation({
+  ...failing,
+  repositories: ["team/into", "team/back", "team/moved", "team/green", "team/order"]
+})
 
 it("a second pull request of the same head, into a branch that has the problem, does not make its status a success", async () => {
-  await using at = await Installation.make(failing)
-  await at.aicr.start()
-  const { faulty, pull } = await openRed(at)
-  await at.forge.push("team/one", { branch: "side", from: faulty, message: "Side", files: { "docs/side.txt": "x\n" } })
-  const second = await at.forge.createPull("team/one", { headBranch: "change", baseBranch: "side", title: "Second" })
+  const [at, repository] = [installation(), "team/into"]
+  const ended = countEnded(at)
+  const { faulty, pull } = await openRed(at, repository)
+  await at.forge.push(repository, {
+    branch: "side",
+    from: faulty,
+    message: "Side",
+    files: { "docs/side.txt": "x\n" }
+  })
+  const second = await at.forge.createPull(repository, { headBranch: "change", baseBranch: "side", title: "Second" })
   expect(second.head).toBe(pull.head)
   await at.forge.notify(second, "opened")
-  await ended(at, 2)
+  await ended(2)
   expect(statuses(pull).map(({ state }) => state)).not.toContain("success")
   expect(last(pull)).toMatchObject({ state: "failure", description: "1 problem found in #1 (into main)" })
-  for (const { number } of [pull, second]) {
-    expect(await printStory(at, number)).toMatch(
+  for (const each of [pull, second]) {
+    expect(await printStory(at, each)).toMatch(
       new RegExp(`status of ${pull.head.slice(0, 12)}: failure, 1 problem found \\(run \\S+ of #1 into main\\)`)
     )
   }
 }, 120_000)
 
 it("a change of the base to a branch that has everything, and back, shows no success in between", async () => {
-  await using at = await Installation.make(failing)
-  await at.aicr.start()
-  const { pull } = await openRed(at)
-  await at.forge.push("team/one", { branch: "all", from: "change", message: "All", files: { "docs/all.txt": "x\n" } })
+  const [at, repository] = [installation(), "team/back"]
+  const ended = countEnded(at)
+  const { pull } = await openRed(at, repository)
+  await at.forge.push(repository, { branch: "all", from: "change", message: "All", files: { "docs/all.txt": "x\n" } })
   await at.forge.retarget(pull, "all")
   await at.forge.notify(pull, "edited")
-  await ended(at, 2)
+  await ended(2)
   expect(last(pull)).toMatchObject({ state: "failure", description: "1 problem found in #1 (into main)" })
   await at.forge.retarget(pull, "main")
   await at.forge.notify(pull, "edited")
-  await ended(at, 3)
+  await ended(3)
   expect(last(pull)?.state).toBe("failure")
   expect(statuses(pull).map(({ state }) => state)).not.toContain("success")
   // A new commit is reviewed by itself.
-  await at.forge.push("team/one", {
+  await at.forge.push(repository, {
     branch: "change",
     message: "Repair",
     files: { [toFilePath("change")]: renderContent("change", 1).replace("marker-change-end", "repaired") }
@@ -71,10 +89,9 @@ it("a change of the base to a branch that has everything, and back, shows no suc
 }, 120_000)
 
 it("a green head that moves to a base it was never reviewed against is pending while its review waits, over kills", async () => {
-  await using at = await Installation.make(failing)
-  await at.aicr.start()
-  const pull = await openGreen(at)
-  await command(at, "queue", "pause", "-w", "team-one")
+  const [at, repository] = [installation(), "team/moved"]
+  const pull = await openGreen(at, repository)
+  await command(at, "queue", "pause", "-w", toWorkspace(repository))
   let kills = 0
   at.host.onRequest = ({ method, path }) => {
     if (method !== "POST" || !path.includes("/statuses/") || ++kills > 1) return undefined
@@ -88,20 +105,17 @@ it("a green head that moves to a base it was never reviewed against is pending w
   await at.aicr.start()
   await waitUntil(() => last(pull)?.state === "pending", { describe: () => at.aicr.log })
   expect(last(pull)).toMatchObject({ description: "Waits for a review" })
-  expect(await printStory(at, pull.number)).toContain(
-    `status of ${pull.head.slice(0, 12)}: pending, Waits for a review`
-  )
-  await command(at, "queue", "resume", "-w", "team-one")
+  expect(await printStory(at, pull)).toContain(`status of ${pull.head.slice(0, 12)}: pending, Waits for a review`)
+  await command(at, "queue", "resume", "-w", toWorkspace(repository))
   await waitUntil(() => last(pull)?.state === "failure", { describe: () => at.aicr.log })
   const states = statuses(pull).map(({ state }) => state)
   expect(states.slice(states.indexOf("success") + 1)).not.toContain("success")
 }, 120_000)
 
 it("a green head is green again once its pull request is back at the base that it was reviewed against", async () => {
-  await using at = await Installation.make(failing)
-  await at.aicr.start()
-  const pull = await openGreen(at)
-  await command(at, "queue", "pause", "-w", "team-one")
+  const [at, repository] = [installation(), "team/green"]
+  const pull = await openGreen(at, repository)
+  await command(at, "queue", "pause", "-w", toWorkspace(repository))
   await at.forge.retarget(pull, "main")
   await at.forge.notify(pull, "edited")
   await waitUntil(() => last(pull)?.state === "pending", { describe: () => at.aicr.log })
@@ -109,25 +123,31 @@ it("a green head is green again once its pull request is back at the base that i
   await at.forge.notify(pull, "edited")
   await waitUntil(() => last(pull)?.state === "success", { timeout: 60_000, describe: () => at.aicr.log })
   expect(last(pull)?.description).toBe("No problems found in #1 (into side)")
+  await command(at, "queue", "resume", "-w", toWorkspace(repository))
 }, 120_000)
 
 it("a second pull request of a head stays pending, whichever of them is reviewed first", async () => {
-  await using at = await Installation.make(failing)
-  await at.aicr.start()
-  const faulty = await at.push("change", 1)
-  await at.forge.push("team/one", { branch: "change", message: "More", files: { "docs/more.txt": "More.\n" } })
-  await at.forge.push("team/one", { branch: "side", from: faulty, message: "Side", files: { "docs/side.txt": "x\n" } })
-  await command(at, "queue", "pause", "-w", "team-one")
+  const [at, repository] = [installation(), "team/order"]
+  const ended = countEnded(at)
+  const faulty = await at.push("change", 1, repository)
+  await at.forge.push(repository, { branch: "change", message: "More", files: { "docs/more.txt": "More.\n" } })
+  await at.forge.push(repository, {
+    branch: "side",
+    from: faulty,
+    message: "Side",
+    files: { "docs/side.txt": "x\n" }
+  })
+  await command(at, "queue", "pause", "-w", toWorkspace(repository))
   const pulls = []
   for (const baseBranch of ["side", "main"]) {
-    const pull = await at.forge.createPull("team/one", { headBranch: "change", baseBranch, title: baseBranch })
+    const pull = await at.forge.createPull(repository, { headBranch: "change", baseBranch, title: baseBranch })
     await at.forge.notify(pull, "opened")
     pulls.push(pull)
   }
   const [first] = pulls
   if (first === undefined) throw new Error("no pull request was opened")
-  await command(at, "queue", "resume", "-w", "team-one")
-  await ended(at, 2)
+  await command(at, "queue", "resume", "-w", toWorkspace(repository))
+  await ended(2)
   await waitUntil(() => last(first)?.state === "failure", { describe: () => at.aicr.log })
   expect(statuses(first).map(({ state }) => state)).not.toContain("success")
 }, 120_000)

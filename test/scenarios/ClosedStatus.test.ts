@@ -1,8 +1,10 @@
 /** A pull request that is closed or moved while its head waits for a review: it fails no head, and takes no verdict back. */
 import { expect, it } from "vitest"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
-import { honest, Installation } from "../harness/Installation.ts"
-import { command, failing, last, openGreen, statuses } from "../harness/SharedHeads.ts"
+import { honest } from "../harness/Installation.ts"
+import type { Installation } from "../harness/Installation.ts"
+import { command, failing, last, openGreen, statuses, toWorkspace } from "../harness/SharedHeads.ts"
+import { startedInstallation } from "../harness/StartedInstallation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 /** Waits for a status of the head that is not pending: housekeeping ends runs that wait. */
@@ -35,12 +37,13 @@ const holdModel = (at: Installation) => {
   return called.promise
 }
 
+const installation = startedInstallation({ ...failing, repositories: ["team/closed", "team/moved", "team/during"] })
+
 it("a pull request that is closed before its first review fails no head, and waits again when it is reopened", async () => {
-  await using at = await Installation.make(failing)
-  await at.aicr.start()
-  const pull = await openGreen(at)
-  await command(at, "queue", "pause", "-w", "team-one")
-  const second = await at.forge.createPull("team/one", { headBranch: "change", title: "Second" })
+  const [at, repository] = [installation(), "team/closed"]
+  const pull = await openGreen(at, repository)
+  await command(at, "queue", "pause", "-w", toWorkspace(repository))
+  const second = await at.forge.createPull(repository, { headBranch: "change", title: "Second" })
   expect(second.head).toBe(pull.head)
   await at.forge.notify(second, "opened")
   await pending(at, pull)
@@ -50,19 +53,18 @@ it("a pull request that is closed before its first review fails no head, and wai
   await reopen(at, second)
   await pending(at, pull)
   expect(statuses(pull).map(({ state }) => state)).not.toContain("failure")
-  await command(at, "queue", "resume", "-w", "team-one")
+  await command(at, "queue", "resume", "-w", toWorkspace(repository))
   await settled(at, pull)
   expect(last(pull)?.description).toMatch(/^1 problem found/)
 }, 180_000)
 
 it("a head whose pull request moves between bases before its first review is pending, until it is closed", async () => {
-  await using at = await Installation.make(failing)
-  await at.aicr.start()
-  const pull = await openGreen(at)
+  const [at, repository] = [installation(), "team/moved"]
+  const pull = await openGreen(at, repository)
   const green = statuses(pull).length
-  await command(at, "queue", "pause", "-w", "team-one")
+  await command(at, "queue", "pause", "-w", toWorkspace(repository))
   const next = { branch: "next", from: "side", message: "Next", files: { "docs/next.txt": "x\n" } }
-  await at.forge.push("team/one", next)
+  await at.forge.push(repository, next)
   for (const base of ["main", "next"]) {
     await at.forge.retarget(pull, base)
     await at.forge.notify(pull, "edited")
@@ -78,9 +80,8 @@ it("a head whose pull request moves between bases before its first review is pen
 }, 180_000)
 
 it("a close during the first review of a head is no failure, and one during a repetition leaves its verdict", async () => {
-  await using at = await Installation.make(failing)
-  await at.aicr.start()
-  const pull = await at.open("change")
+  const [at, repository] = [installation(), "team/during"]
+  const pull = await at.open("change", repository)
   let called = holdModel(at)
   await at.forge.notify(pull, "opened")
   await called
