@@ -173,6 +173,28 @@ export const listRoots = (snapshot: Snapshot, { name, settings }: TriggerProfile
   return [...new Set([...(own === undefined ? [] : [own]), ...bound].map(cleanPath))]
 }
 
+/**
+ * Returns the depot paths of Perforce, none of them within another one, outside of which no enabled workspace reviews a change of the trigger:
+ * those of its workspaces, or the one of the trigger if a workspace is bound by another name or by rules.
+ */
+export const listWatchedPaths = (snapshot: Snapshot, { name, settings }: TriggerProfile): ReadonlyArray<string> => {
+  // "" is the whole server.
+  const own = cleanPath(settings.depot_path ?? "")
+  const enabled = [...snapshot.workspaces.values()].filter((workspace) => workspace.enabled)
+  const bound = enabled.flatMap(({ instance: { source_repo: source } }) =>
+    source?.trigger === name ? [source.repo] : []
+  )
+  const isByRules = enabled.some(({ instance: { match = [] } }) => match.length > 0)
+  const roots = isByRules || !bound.every(isLocation) ? [own] : bound.map(cleanPath)
+  const within = roots.flatMap((root) => (isBelow(own, root) ? [root] : isBelow(root, own) ? [own] : []))
+  const outer = [...new Set(within)].filter((one) => !within.some((other) => other !== one && isBelow(other, one)))
+  return outer.map((path) => (path === "" ? "//..." : `${path}/...`))
+}
+
+/** Depots may fold case, so folders are compared without regard to it. */
+const isBelow = (outer: string, inner: string): boolean =>
+  `${inner}/`.toLowerCase().startsWith(`${outer}/`.toLowerCase())
+
 const maxTitle = 1000
 
 const toChange = (

@@ -205,6 +205,11 @@ export class Receipts extends Context.Service<
       after: string | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
+    /** Returns the routing receipts of these revisions, of any server of the provider. */
+    readonly reported: (
+      provider: string,
+      revisions: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
     /** Records why routing receipts have no outcome yet. It is replaced by the outcome. */
     readonly postpone: (eventIds: ReadonlyArray<string>, reason: Reason) => Effect.Effect<void, StoreError>
     /** Counts routing receipts without an outcome by the workspaces that their API keys open; undefined: all workspaces. */

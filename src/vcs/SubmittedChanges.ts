@@ -1,4 +1,4 @@
-/** Reads what a server records about a submitted change, for its routing. */
+/** Reads what a server records about submitted changes: those that are routed, and the list of those since a number. */
 import { Context } from "effect"
 import type { Effect, Result } from "effect"
 import type { ChangedStream } from "../domain/ChangedStream.ts"
@@ -32,10 +32,43 @@ export interface DescribeRequest {
 /** Undefined: the server has no such change, or the user may not read it. */
 export type Described = Result.Result<SubmittedChange | undefined, CheckoutError>
 
+/** A submitted changelist or revision in a list. */
+export interface SubmittedRevision {
+  readonly revision: number
+  readonly author: string | undefined
+  /** Time of the commit by the clock of the server, in milliseconds since the epoch. */
+  readonly at: number | undefined
+}
+
+export interface ListRequest {
+  readonly server: VcsServer
+  /** Depot paths of Perforce, `//depot/main/...`. Subversion has one, the URL of the server. */
+  readonly paths: ReadonlyArray<{
+    readonly path: string
+    /** Changes with greater numbers are listed; undefined: none, only the newest number is found. */
+    readonly after: number | undefined
+  }>
+  /** Maximum number of changes per path; the newest are listed. */
+  readonly limit: number
+}
+
+export interface ListedChanges {
+  /** The newest first, each once. */
+  readonly changes: ReadonlyArray<SubmittedRevision>
+  /** Number of the newest change of each path, or of all paths that were listed together; 0: there is none. */
+  readonly newest: ReadonlyMap<string, number>
+  /** Identity of the repository as in `SubmittedChange`, if changes of Subversion were listed. */
+  readonly repository: string | undefined
+  /** A list was cut at the limit. */
+  readonly isCut: boolean
+}
+
 export class SubmittedChanges extends Context.Service<
   SubmittedChanges,
   {
     /** Describes each of the revisions. Fails if that is true of all of them. */
     readonly describe: (request: DescribeRequest) => Effect.Effect<ReadonlyMap<string, Described>, CheckoutError>
+    /** Lists changes by one command, and one more for each path of which only the newest number is found. */
+    readonly list: (request: ListRequest) => Effect.Effect<ListedChanges, CheckoutError>
   }
 >()("aicr/vcs/SubmittedChanges") {}

@@ -27,7 +27,10 @@ export const layerVcs = (
         Context.add(ContextRepositories, {
           mount: (request) => ("server" in request ? of(request.vcs).mount(request) : git.mount(request))
         }),
-        Context.add(SubmittedChanges, { describe: (request) => of(request.server.vcs).describe(request) }),
+        Context.add(SubmittedChanges, {
+          describe: (request) => of(request.server.vcs).describe(request),
+          list: (request) => of(request.server.vcs).list(request)
+        }),
         Context.add(WorkspaceCache, { tidy: git.tidy })
       )
     })

@@ -1,7 +1,7 @@
 /** Submitted changes of Subversion and Perforce: the workspace and the branch decide, and the filters of both. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { admitStream, listRoots } from "../../src/admission/AdmitSubmitted.ts"
+import { admitStream, listRoots, listWatchedPaths } from "../../src/admission/AdmitSubmitted.ts"
 import type { ChangedStream } from "../../src/domain/ChangedStream.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { inEnglish } from "../../src/text/en.ts"
@@ -227,3 +227,33 @@ describe("admit changelists", () => {
     })
   )
 })
+
+it.effect.each<readonly [string, Readonly<Record<string, unknown>>, ReadonlyArray<unknown>, ReadonlyArray<string>]>([
+  ["no workspace watches anything", {}, [], []],
+  ["workspaces watch their paths", {}, ["//a/main/...", "//a/rel"], ["//a/main/...", "//a/rel/..."]],
+  ["one within another one", {}, ["//a/main/src/...", "//A/main", "//a/main2/..."], ["//A/main/...", "//a/main2/..."]],
+  ["within the path of the trigger", { depot_path: "//a/..." }, ["//a/main/...", "//b/..."], ["//a/main/..."]],
+  ["around the path of the trigger", { depot_path: "//a/main" }, ["//a/..."], ["//a/main/..."]],
+  ["another name is the whole trigger", { depot_path: "//a/main/..." }, ["game", "//a/main/src"], ["//a/main/..."]],
+  ["another name is the whole server", {}, ["game"], ["//..."]],
+  ["a rule is the whole trigger", {}, ["//a/main/...", { match: [{ source: {} }] }], ["//..."]],
+  ["a disabled one watches nothing", {}, ["//a/main/...", { enabled: false }], ["//a/main/..."]]
+])("watched paths: %s", ([, trigger, workspaces, expected]) =>
+  Effect.gen(function* () {
+    const instances = workspaces.map((one, index) => {
+      const repo = typeof one === "string" ? one : "game"
+      const own = typeof one === "string" ? {} : Object(one)
+      const bound = "match" in own ? {} : { source_repo: { trigger: "depot", repo } }
+      return [`w${index}`, { ...bound, ...own }] as const
+    })
+    const snapshot = yield* toSnapshot(
+      {
+        triggers: [{ name: "depot", kind: "perforce", port: "p4.test:1666", user: "reviewer", ...trigger }],
+        workspaces: { instances: Object.fromEntries(instances) }
+      },
+      {}
+    )
+    const profile = snapshot.triggers.get("depot") ?? (yield* Effect.die("no trigger"))
+    assert.deepStrictEqual(listWatchedPaths(snapshot, profile), expected)
+  })
+)

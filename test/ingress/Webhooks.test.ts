@@ -418,6 +418,7 @@ describe("when the stores fail", () => {
     probe: full,
     reopen: () => Effect.void,
     unrouted: () => Effect.succeed([]),
+    reported: () => Effect.succeed([]),
     postpone: () => Effect.void,
     countUnrouted: Effect.succeed([]),
     sources: () => Effect.succeed([]),

@@ -12,7 +12,7 @@ import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import type { ChatPlatform } from "../harness/ChatPlatform.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
-import { callNamedHook, callP4Hook, nodeDocument, readRows, reviewAgain } from "../harness/HookedNode.ts"
+import { callNamedHook, callP4Hook, hookKey, nodeDocument, readRows, reviewAgain } from "../harness/HookedNode.ts"
 import { encode } from "../harness/Encode.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { readReasonColumn } from "../harness/StoredReason.ts"
@@ -24,6 +24,9 @@ import { readRaw } from "../../src/vcs/perforce/RawText.ts"
 /** Calls of the client after which the process is killed. */
 const killsAfter =
   process.env["AICR_TEST_HOOK_KILLS"] === "all" ? Array.from({ length: 16 }, (_, at) => at + 1) : [1, 4, 9]
+
+/** Changelists that are submitted while the service is down; half of them are of another author. */
+const missedCount = process.env["AICR_TEST_HOOK_KILLS"] === "all" ? 60 : 12
 
 interface World {
   readonly directory: string
@@ -228,6 +231,54 @@ it("a process that is killed at any step of a report reviews the changelist once
   await aicr.stop()
   expect(readdirSync(join(world.directory, "workspaces", "worktrees"))).toEqual([])
 }, 240_000)
+
+it(`${missedCount} changelists that no hook reported while the service was down are reviewed once, whatever comes later`, async () => {
+  const { aicr, depot } = world
+  await aicr.start()
+  const marks = () => rows("SELECT mark FROM catch_up_marks").map(({ mark }) => String(mark))
+  await waitUntil(() => marks().includes("1"), { describe: () => `a first search: ${aicr.log}` })
+  await aicr.kill()
+  const time = Math.floor(Date.now() / 1000)
+  const submit = (index: number, name: string) =>
+    depot.submit(`Change ${index}`, {
+      files: { [`//Ace/main/${name}`]: `int main() { return ${index}; }\n` },
+      user: index < missedCount / 2 ? "ada" : "bob",
+      time
+    })
+  const changes = Array.from({ length: missedCount }, (_, index) => submit(index, "src/main.c"))
+  const asset = submit(missedCount, "big.uasset")
+  const old = depot.submit("Old", { files: { "//Ace/main/src/main.c": "0\n" }, time: time - 73 * 3600 })
+  const shelf = depot.shelve("Try", { files: { "//Ace/main/src/main.c": "int main() { return 99; }\n" } })
+  const calls = depot.calls().length
+  await aicr.start()
+  await waitUntil(() => depot.calls().length > calls + 3, { describe: () => `calls of the client: ${aicr.log}` })
+  await aicr.kill()
+  await aicr.start()
+  await waitUntil(() => events().length >= 2 * missedCount + 1, {
+    timeout: 60_000,
+    describe: () => aicr.log.slice(-6000)
+  })
+  await allSettled(2 * missedCount + 1)
+  const ranges = reviewed()
+  const heads = ranges.map((range) => range.split("-")[1])
+  expect(heads).toContain(changes[missedCount / 2 - 1])
+  expect(heads.at(-1)).toBe(changes[missedCount - 1])
+  expect(ranges.slice(1).map((range) => range.split("-")[0])).toEqual(heads.slice(0, -1))
+  const revisions = events().map(({ routing }) => (routing === null ? "" : JSON.parse(String(routing)).revision))
+  expect(revisions).toContain(asset)
+  for (const missing of [old, shelf]) expect(revisions).not.toContain(missing)
+  expect(rows("SELECT found, skipped FROM catch_ups")).toEqual([{ found: missedCount + 1, skipped: 1 }])
+  for (const change of changes) {
+    const response = await fetch(`${aicr.url}/triggers/p4`, {
+      method: "POST",
+      headers: { "x-api-key": hookKey, "content-type": "application/json" },
+      body: JSON.stringify({ change, old_change: change, user: "ada", depot_path: "//Ace/..." })
+    })
+    expect(response.status).toBe(202)
+  }
+  await allSettled(3 * missedCount + 1)
+  expect(reviewed()).toEqual(ranges)
+}, 600_000)
 
 it("changelists with equal numbers on two servers are those of the server that reports, which is called alone", async () => {
   const { aicr, chat, depot, directory, model } = world

@@ -365,6 +365,48 @@ it(
   60_000 + 30_000 * killsAt.length
 )
 
+it("60 revisions that no hook reported while the service was down are reviewed once, in batches, whatever comes later", async () => {
+  const { aicr, repository } = world
+  const before = write("src/main.c", "int x;\n", "eve")
+  await aicr.start()
+  const marks = () => rows("SELECT mark FROM catch_up_marks").map(({ mark }) => String(mark))
+  await waitUntil(() => marks().includes(before), { describe: () => `a first search: ${aicr.log}` })
+  await aicr.kill()
+  const revisions = repository.load(
+    "trunk/src/main.c",
+    Array.from({ length: 60 }, (_, index) => ({
+      author: index < 30 ? "ada" : "bob",
+      content: `int x = ${index};\n`
+    })),
+    new Date()
+  )
+  // The process dies while the server lists them, and once more while they are routed.
+  for (const at of [1, 2]) {
+    const call = callIds().length + at
+    writeFileSync(join(world.directory, "hold"), String(call))
+    await aicr.start()
+    await killAtCall(call)
+  }
+  await aicr.start()
+  await waitUntil(() => events().length >= 120, { timeout: 60_000, describe: () => aicr.log.slice(-6000) })
+  await allSettled(120, 240_000)
+  const ranges = () => reviewed().map((range) => range.split("-").map(Number))
+  const found = ranges()
+  expect(found[0]?.[0]).toBe(Number(before))
+  expect(found.at(-1)?.[1]).toBe(Number(revisions.at(-1)))
+  expect(found.slice(1).map(([base]) => base)).toEqual(found.slice(0, -1).map(([, head]) => head))
+  expect(found.map(([, head]) => head)).toContain(Number(revisions[29]))
+  expect(rows("SELECT found FROM catch_ups")).toEqual([{ found: 60 }])
+  for (const revision of revisions) expect(await report(revision, { changed_files: `late ${revision}` })).toBe(202)
+  await allSettled(180, 240_000)
+  expect(ranges()).toEqual(found)
+  expect(
+    events()
+      .slice(-60)
+      .map(({ reason }) => String(reason).split(":")[0])
+  ).toEqual(revisions.map(() => "duplicate"))
+}, 900_000)
+
 it("per_commit shows what each revision of a batch changed", async () => {
   const { aicr, model, repository } = world
   const file = join(world.directory, "config.yaml")

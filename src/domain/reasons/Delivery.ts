@@ -52,6 +52,8 @@ export const deliveryReasons = {
   BranchNotWatched: { workspace: "text", name: "reason" },
   ChangeExcluded: { workspace: "text" },
   PathsExcluded: { trigger: "text", workspace: "text" },
+  FoundWithoutReport: { trigger: "text" },
+  ReportsWait: { count: "number" },
   NoTriggerOfKind: { kind: "text" },
   NoTriggerAtServer: { kind: "text", trigger: "text" },
   TriggersDiffer: { names: "texts" },

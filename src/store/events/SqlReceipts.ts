@@ -237,6 +237,14 @@ export const layer: Layer.Layer<Receipts, StoreError, SqlClient.SqlClient> = Lay
       reopen: reopen(sql),
       unsettled: unsettled(sql),
       unrouted: unrouted(sql),
+      reported: (provider, revisions) =>
+        select(
+          "receipts.reported",
+          sql`
+            SELECT * FROM events
+            WHERE routing IS NOT NULL AND ${sql.in("head", revisions)} AND provider = ${provider}
+            ORDER BY id`.pipe(unavailable("receipts.reported"))
+        ),
       postpone: postpone(sql),
       countUnrouted: countUnrouted(sql),
       probe: Effect.asVoid(sql`UPDATE events SET provider = provider WHERE seq = (SELECT max(seq) FROM events)`).pipe(

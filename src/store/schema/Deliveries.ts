@@ -43,6 +43,7 @@ export const deliveries: Statements = (dialect) => [
   ...(dialect === "postgres" ? ["CREATE UNIQUE INDEX events_delivery ON events (delivery_key)"] : []),
   "CREATE INDEX events_unsettled ON events (seq) WHERE work IS NOT NULL AND outcome IS NULL",
   "CREATE INDEX events_unrouted ON events (id) WHERE routing IS NOT NULL AND outcome IS NULL",
+  "CREATE INDEX events_reported ON events (head) WHERE routing IS NOT NULL",
   "CREATE INDEX events_number ON events (number, seq) WHERE number IS NOT NULL",
   `CREATE INDEX events_list ON events
     (id, decision, reason, outcome, workspace, trigger_name, provider, repo, target_key, number, received_at)`,

@@ -56,6 +56,9 @@ export const deliveryTexts = {
     "source_excluded: {=review.auto_commit.exclude_sources} of workspace {workspace} excludes this change",
   PathsExcluded:
     "no_reviewed_path: the filters of trigger {trigger} and workspace {workspace} exclude every changed path",
+  FoundWithoutReport: "found at the server of trigger {trigger}: no hook reported it",
+  ReportsWait:
+    "{count} changes that no hook reported wait: almost as many reports wait as {=queue.limits.per_workspace} allows",
   NoTriggerOfKind: "repository_not_configured: no enabled trigger of kind {kind} has this repository",
   NoTriggerAtServer:
     "repository_not_configured: no enabled trigger of kind {kind} has this repository at the server of trigger {trigger}, which the hook names",

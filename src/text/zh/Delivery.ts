@@ -50,6 +50,8 @@ export const deliveryTexts = {
   BranchNotWatched: "工作区 {workspace} 的 {=review.auto_commit.include_branches} 不包含 {name}",
   ChangeExcluded: "工作区 {workspace} 的 {=review.auto_commit.exclude_sources} 排除了此变更",
   PathsExcluded: "触发器 {trigger} 和工作区 {workspace} 的筛选排除了所有更改的路径",
+  FoundWithoutReport: "在触发器 {trigger} 的服务器上找到，没有钩子上报",
+  ReportsWait: "没有钩子上报的 {count} 个变更在等待：等待的上报已接近 {=queue.limits.per_workspace} 的限制",
   NoTriggerOfKind: "没有已启用的 {kind} 触发器拥有此仓库",
   NoTriggerAtServer: "钩子指定的触发器 {trigger} 的服务器上，没有已启用的 {kind} 触发器包含此仓库",
   TriggersDiffer: "触发器 {names} 的服务器或仓库不同；请在钩子设置中将 AICR_TRIGGER 设为其自己的触发器",

@@ -2,8 +2,10 @@
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
+import type { SubmittedRevision, ListedChanges, ListRequest } from "../SubmittedChanges.ts"
 import { maxSteps, toTitle } from "../server/Steps.ts"
 import type { StepName } from "../server/Steps.ts"
+import { checkRoot, cleanRoot } from "./P4Path.ts"
 import { readP4 } from "./P4Process.ts"
 import type { P4Session } from "./P4Session.ts"
 import type { ListedFile } from "./P4Files.ts"
@@ -132,6 +134,42 @@ export const readNewest = Effect.fnUntraced(function* (
   )
   return newest
 })
+
+/** Lists the newest submitted changelists of each path above its number, at most `limit` of each, the newest first. */
+const listSubmitted = Effect.fnUntraced(function* (
+  session: P4Session,
+  paths: ReadonlyArray<{ readonly path: string; readonly after: number }>,
+  limit: number
+): Effect.fn.Return<ReadonlyArray<SubmittedRevision>, CheckoutError> {
+  const found = new Map<number, SubmittedRevision>()
+  const specs = paths.map(({ after, path }) => `${path}@${after + 1},#head`)
+  yield* readP4(
+    session,
+    { args: ["changes", "-m", String(limit), "-s", "submitted", ...specs] },
+    {
+      record: ({ change, time, user }) => {
+        const [revision, seconds] = [Number(change), Number(time)]
+        if (!Number.isSafeInteger(revision)) return
+        const author = user === undefined ? undefined : shownText(user)
+        found.set(revision, { revision, author, at: seconds > 0 ? seconds * 1000 : undefined })
+      }
+    }
+  )
+  return [...found.values()].toSorted((a, b) => b.revision - a.revision)
+})
+
+/** Lists the changelists of the paths with a number by one command, and finds the newest one of each of the others. */
+export const listPaths = ({ limit, paths }: Pick<ListRequest, "limit" | "paths">) =>
+  Effect.fn("Perforce.list")(function* (session: P4Session): Effect.fn.Return<ListedChanges, CheckoutError> {
+    const wrong = paths.flatMap(({ path }) => (path === "//..." ? [] : (checkRoot(cleanRoot(path)) ?? [])))[0]
+    if (wrong !== undefined) return yield* wrong
+    const listed = paths.flatMap(({ after, path }) => (after === undefined ? [] : [{ after, path }]))
+    const changes = listed.length === 0 ? [] : yield* listSubmitted(session, listed, limit)
+    const newest = new Map(listed.map(({ after, path }) => [path, Math.max(after, changes[0]?.revision ?? 0)]))
+    for (const { after, path } of paths)
+      if (after === undefined) newest.set(path, Number((yield* readNewest(session, path)) ?? 0))
+    return { changes, newest, repository: undefined, isCut: changes.length >= limit }
+  })
 
 /** Descriptions of the submitted changelists of a path, oldest first. */
 export const readMessages = Effect.fnUntraced(function* (

@@ -9,7 +9,7 @@ import { checkOutSource } from "../server/SourceCheckout.ts"
 import type { SourceCheckoutOptions } from "../server/SourceCheckout.ts"
 import type { ServerAdapter } from "../server/ServerAdapter.ts"
 import type { PerforceServer, VcsServer } from "../server/VcsServer.ts"
-import { readNewest } from "./P4Describe.ts"
+import { listPaths, readNewest } from "./P4Describe.ts"
 import { exportBranch } from "./P4Export.ts"
 import { checkRoot, cleanRoot } from "./P4Path.ts"
 import { openSession, listSecrets } from "./P4Session.ts"
@@ -81,6 +81,7 @@ export const makePerforce = Effect.fnUntraced(function* (
       )
       return new Map(described)
     }, Effect.scoped),
+    list: (request) => Effect.scoped(Effect.flatMap(sessionOf(request.server), listPaths(request))),
     mount: Effect.fn("Perforce.mount")(function* ({ maxBytes, path, revision, server }) {
       const branch = cleanRoot(path)
       const wrong = checkRoot(branch)

@@ -11,6 +11,7 @@ import type { SubversionServer, VcsServer } from "../server/VcsServer.ts"
 import { describeRevisions } from "./SvnDescribe.ts"
 import { makeFacts } from "./SvnFacts.ts"
 import { readInfo } from "./SvnInfo.ts"
+import { readRevisions } from "./SvnLog.ts"
 import { makeRecent } from "./SvnRecent.ts"
 import { openSession } from "./SvnSession.ts"
 import { exportSvn } from "./SvnExport.ts"
@@ -40,6 +41,20 @@ export const makeSubversion = Effect.fnUntraced(function* (
     isAncestor: ({ base, head }) => Effect.succeed(Number(base) <= Number(head)),
     describe: Effect.fn("Subversion.describe")(function* ({ revisions, roots, server }) {
       return yield* describeRevisions(yield* sessionOf(server), { readFacts: facts, recent, roots }, revisions)
+    }, Effect.scoped),
+    list: Effect.fn("Subversion.list")(function* ({ limit, paths, server }) {
+      const session = yield* sessionOf(server)
+      const [after] = paths.map((one) => one.after)
+      const changes = after === undefined ? [] : yield* readRevisions(session, after, limit)
+      const [newest] = after === undefined ? yield* readRevisions(session, 0, 1) : changes
+      const number = newest?.revision ?? after ?? 0
+      return {
+        changes,
+        newest: new Map(paths.map(({ path }) => [path, number])),
+        // The routing of what is listed needs it too, and finds it.
+        repository: changes.length === 0 ? undefined : (yield* facts(session, String(number)))?.uuid,
+        isCut: changes.length >= limit
+      }
     }, Effect.scoped),
     mount: Effect.fn("Subversion.mount")(function* ({ maxBytes, path, revision = "HEAD", server }) {
       const session = yield* sessionOf(server)

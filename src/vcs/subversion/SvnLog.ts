@@ -1,6 +1,7 @@
 /** Reads entries of the log with their changed paths, within limits. */
 import { Effect } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
+import type { SubmittedRevision } from "../SubmittedChanges.ts"
 import { readSvnXml } from "./SvnProcess.ts"
 import type { SvnSession } from "./SvnSession.ts"
 import { pegged } from "./SvnUrl.ts"
@@ -81,4 +82,30 @@ export const readLog = Effect.fnUntraced(function* (
     }
   )
   return { entries, isComplete: !isStopped && entries.length < limits.entries, isCut }
+})
+
+/** Lists the newest revisions above a number that changed the session's URL, the newest first, at most `limit`. */
+export const readRevisions = Effect.fnUntraced(function* (
+  session: SvnSession,
+  after: number,
+  limit: number
+): Effect.fn.Return<ReadonlyArray<SubmittedRevision>, CheckoutError> {
+  const found: Array<SubmittedRevision> = []
+  let author: string | undefined
+  let at: number | undefined
+  yield* readSvnXml(
+    session,
+    // Up to the number itself, which exists if nothing was committed after it.
+    ["log", "--quiet", "--limit", String(limit), "-r", `HEAD:${after}`, pegged(session.server.url, "HEAD")],
+    ({ attributes, name, text }) => {
+      if (name === "author") author = text
+      if (name === "date") at = Number.isNaN(Date.parse(text)) ? undefined : Date.parse(text)
+      if (name !== "logentry") return
+      const revision = Number(attributes["revision"])
+      if (revision > after) found.push({ revision, author, at })
+      author = undefined
+      at = undefined
+    }
+  )
+  return found
 })

@@ -263,35 +263,42 @@ export const callFakeP4 = ({ argv, env: environment, folder, stdin: input }: Fak
     changes: () => {
       const limit = Number(valueOf("-m") ?? Number.POSITIVE_INFINITY)
       const status = valueOf("-s")
-      const [spec = "//..."] = args
-      const at = spec.search(/[@#]/)
-      const path = at < 0 ? spec : spec.slice(0, at)
-      const [, from, to] = /^@(\d+),@?(\d+)$/.exec(at < 0 ? "" : spec.slice(at)) ?? []
-      const upTo = /^@(\d+)$/.exec(at < 0 ? "" : spec.slice(at))?.[1]
-      if (at >= 0 && from === undefined && upTo === undefined)
-        return fail(`Invalid changelist/client/label/date '${spec.slice(at)}'.`, 1)
-      const { matches } = parseSpec(path)
-      const touching = new Set(
-        Object.entries(state.files).flatMap(([file, revisions]) =>
-          matches(file) ? revisions.map(({ change }) => change) : []
+      // The limit is of each argument, and a change of several is listed for each.
+      for (const spec of args.length === 0 ? ["//..."] : args) {
+        const at = spec.search(/[@#]/)
+        const path = at < 0 ? spec : spec.slice(0, at)
+        const [, from, to] = /^@(\d+),(?:@?(\d+)|#head)$/.exec(at < 0 ? "" : spec.slice(at)) ?? []
+        const upTo = /^@(\d+)$/.exec(at < 0 ? "" : spec.slice(at))?.[1]
+        if (at >= 0 && from === undefined && upTo === undefined)
+          return fail(`Invalid changelist/client/label/date '${spec.slice(at)}'.`, 1)
+        const depot = path.split("/")[2] ?? ""
+        if (depot !== "..." && !state.depots.some(({ name }) => name === depot))
+          return fail(`${path} - must refer to client '${env["P4CLIENT"] ?? "host"}'.`)
+        const { matches } = parseSpec(path)
+        const touching = new Set(
+          Object.entries(state.files).flatMap(([file, revisions]) =>
+            matches(file) ? revisions.map(({ change }) => change) : []
+          )
         )
-      )
-      const found = state.changes
-        .filter((one) => (status === undefined || one.status === status) && touching.has(one.change))
-        .filter(({ change }) => change >= Number(from ?? 0) && change <= Number(to ?? upTo ?? Number.POSITIVE_INFINITY))
-        .toSorted((a, b) => b.change - a.change)
-        .slice(0, limit)
-      for (const one of found)
-        emit({
-          change: String(one.change),
-          time: String(one.time),
-          user: one.user,
-          client: one.client,
-          status: one.status,
-          changeType: "public",
-          path: "//...",
-          desc: has("-l") ? one.desc : one.desc.slice(0, 31)
-        })
+        const found = state.changes
+          .filter((one) => (status === undefined || one.status === status) && touching.has(one.change))
+          .filter(
+            ({ change }) => change >= Number(from ?? 0) && change <= Number(to ?? upTo ?? Number.POSITIVE_INFINITY)
+          )
+          .toSorted((a, b) => b.change - a.change)
+          .slice(0, limit)
+        for (const one of found)
+          emit({
+            change: String(one.change),
+            time: String(one.time),
+            user: one.user,
+            client: one.client,
+            status: one.status,
+            changeType: "public",
+            path: "//...",
+            desc: has("-l") ? one.desc : one.desc.slice(0, 31)
+          })
+      }
     },
     describe: () => {
       const change = state.changes.find((one) => String(one.change) === args[0])

@@ -21,6 +21,8 @@ export interface P4Edit {
   readonly branch?: Readonly<Record<string, string>>
   readonly user?: string
   readonly client?: string
+  /** Time of the submit of the fake one, in seconds since the epoch. */
+  readonly time?: number
 }
 
 export interface PerforceDepot extends AsyncDisposable {
@@ -115,7 +117,7 @@ export const makeFakeDepot = (): FakeDepot => {
       user: edit.user ?? "ada",
       client: edit.client ?? "ada-laptop",
       desc: description,
-      time: 1_700_000_000 + change,
+      time: edit.time ?? 1_700_000_000 + change,
       status: "submitted",
       shelf: []
     })

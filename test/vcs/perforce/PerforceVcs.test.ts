@@ -13,6 +13,7 @@ import {
 import { encode } from "../../harness/Encode.ts"
 import { makeFakeDepot } from "../../harness/perforce/PerforceDepot.ts"
 import { readRaw } from "../../../src/vcs/perforce/RawText.ts"
+import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
 import { depotServer, fakeDepot, p4d, realDepot } from "./Depots.ts"
 
 const main = "//depot/main"
@@ -53,6 +54,40 @@ const suite = (make: () => Promise<PerforceDepot>) => {
     })
   })
   afterAll(() => depot[Symbol.asyncDispose]())
+
+  it("submitted changelists above a number are listed once, the newest first, of several paths", async () => {
+    const listing = (after: Readonly<Record<string, number | undefined>>, limit = 100) =>
+      run(
+        Effect.gen(function* () {
+          const paths = Object.entries(after).map(([path, number]) => ({ path, after: number }))
+          return yield* (yield* SubmittedChanges).list({ server: depotServer(depot), paths, limit })
+        })
+      )
+    const [lib, old] = ["//depot/list/lib", "//depot/list/old"]
+    const first = Number(depot.submit("Old", { files: { [`${old}/a.c`]: "1\n" } }))
+    const both = Number(depot.submit("Both", { files: { [`${old}/a.c`]: "2\n", [`${lib}/a.c`]: "1\n" } }))
+    depot.shelve("Shelf", { files: { [`${lib}/a.c`]: "3\n" } })
+    const deleted = Number(depot.submit("Delete", { files: { [`${old}/a.c`]: null } }))
+    const listed = await listing({ [`${old}/...`]: first, [`${lib}/...`]: 0 })
+    expect(listed.changes.map((one) => one.revision)).toEqual([deleted, both])
+    for (const { at = 0, author } of listed.changes) {
+      expect(author).toBeTruthy()
+      expect(at).toBeGreaterThan(1_600_000_000_000)
+    }
+    expect(listed).toMatchObject({ isCut: false, newest: new Map([old, lib].map((path) => [`${path}/...`, deleted])) })
+    // Of a path without a number, only the newest one is found.
+    const start = await listing({
+      [`${old}/...`]: deleted,
+      [`${lib}/...`]: undefined,
+      "//depot/nothing/...": undefined
+    })
+    expect(start.changes).toEqual([])
+    expect([...start.newest.values()]).toEqual([deleted, both, 0])
+    const cut = await listing({ "//...": 0 }, 1)
+    expect(cut).toMatchObject({ changes: [{ revision: deleted }], isCut: true })
+    await expect(listing({ "//gone/...": 1 })).rejects.toMatchObject({ reason: "missing" })
+    await expect(listing({ "//depot/a@1/...": 1 })).rejects.toMatchObject({ reason: "failed" })
+  })
 
   it("the diff has the hunks of files with odd names and with keywords, unexpanded", async () => {
     const { changes, diff, sizes } = await revision("2", "1")
