@@ -1,19 +1,22 @@
 /**
- * Finds changes whose deliveries never arrived, one in the cluster: hosts do not repeat a delivery that failed. The host of each trigger is
- * searched on request (when a node begins to receive deliveries, after refused ones, by an operator) and at regular times. A change that is
+ * Finds changes whose deliveries never arrived, one in the cluster: hosts do not repeat a delivery that failed. The host or server of each
+ * trigger is searched on request (when a node begins to receive deliveries, after refused ones, by an operator) and at regular times. A change that is
  * found goes through the same admission as a delivery, with a key of its own, so that a search may be repeated at any step.
  */
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, Metric } from "effect"
 import { Singleton } from "effect/cluster"
+import { isSearched } from "../../src/admission/IsSearched.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { backoffMillis, doubling } from "../../src/domain/Backoff.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
+import { catchUpFound, catchUps, catchUpSkipped } from "../../src/observability/Metrics.ts"
 import { CatchUps } from "../../src/store/CatchUps.ts"
 import type { CatchUp, CatchUpOccasion } from "../../src/store/CatchUps.ts"
 import { countStart } from "../ActorStarts.ts"
 import type { ShardGroup } from "../Placement.ts"
+import { searchDepot } from "../depots/MissedReports.ts"
 import { SearchMemory, toForgeKind } from "./HostSearch.ts"
 import { searchHost } from "./SearchHost.ts"
 
@@ -53,17 +56,34 @@ class Searches {
   }
 }
 
-const search = Effect.fnUntraced(function* (trigger: TriggerProfile, occasion: CatchUpOccasion, memory: SearchMemory) {
+const count = (
+  trigger: string,
+  counter: typeof catchUps,
+  by: number,
+  attributes: Readonly<Record<string, string>> = {}
+) => Metric.update(Metric.withAttributes(counter, { trigger, ...attributes }), by)
+
+const toWhy = ({ why }: { readonly why: Reason }) => Effect.succeed(why)
+
+const search = Effect.fnUntraced(function* (
+  trigger: TriggerProfile,
+  occasion: CatchUpOccasion,
+  memory: SearchMemory,
+  searchedAt: number | undefined
+) {
   const kind = toForgeKind(trigger.kind)
-  if (kind === undefined) return
   const startedAt = yield* Clock.currentTimeMillis
   const tally = { found: 0, skipped: 0 }
-  const failure: Reason | undefined = yield* searchHost(trigger, kind, memory, tally).pipe(
-    Effect.catch(({ why }) => Effect.succeed(why))
-  )
+  const failure: Reason | undefined =
+    kind === undefined
+      ? yield* searchDepot({ trigger, occasion, searchedAt, tally }).pipe(Effect.catch(toWhy))
+      : yield* searchHost(trigger, kind, memory, tally).pipe(Effect.catch(toWhy))
   memory.failures = failure === undefined ? 0 : memory.failures + 1
   const at = yield* Clock.currentTimeMillis
   yield* (yield* CatchUps).searched(trigger.name, { occasion, startedAt, at, failure, ...tally })
+  yield* count(trigger.name, catchUps, 1, { occasion, outcome: failure === undefined ? "complete" : "incomplete" })
+  yield* count(trigger.name, catchUpFound, tally.found)
+  yield* count(trigger.name, catchUpSkipped, tally.skipped)
   if (failure !== undefined)
     yield* limitWarning(
       "catch-up",
@@ -84,21 +104,18 @@ const search = Effect.fnUntraced(function* (trigger: TriggerProfile, occasion: C
     })
 })
 
-/** Returns whether the trigger has a git host, and a credential for it. */
-const isSearchable = ({ enabled, kind, settings, token }: TriggerProfile): boolean =>
-  enabled && toForgeKind(kind) !== undefined && (token !== undefined || settings.app !== undefined)
-
 /** Starts the searches that are due. */
 const scan = Effect.fnUntraced(function* (searches: Searches) {
   const now = yield* Clock.currentTimeMillis
   const states = new Map((yield* (yield* CatchUps).list).map((state) => [state.trigger, state]))
   for (const trigger of (yield* ConfigStore).current().triggers.values()) {
     const { name } = trigger
-    if (!isSearchable(trigger) || searches.running.has(name)) continue
-    const occasion = dueOccasion(trigger.settings, states.get(name), now, searches.memoryOf(name).failures)
+    if (!isSearched(trigger) || searches.running.has(name)) continue
+    const state = states.get(name)
+    const occasion = dueOccasion(trigger.settings, state, now, searches.memoryOf(name).failures)
     if (occasion === undefined) continue
     searches.running.add(name)
-    yield* search(trigger, occasion, searches.memoryOf(name)).pipe(
+    yield* search(trigger, occasion, searches.memoryOf(name), state?.searchedAt).pipe(
       Effect.catch(logFailure),
       Effect.ensuring(Effect.sync(() => searches.running.delete(name))),
       Effect.forkScoped

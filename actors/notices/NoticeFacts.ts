@@ -8,6 +8,7 @@ import type { Reason } from "../../src/domain/Reason.ts"
 import { runUrl } from "../../src/domain/RunLink.ts"
 import { truncate } from "../../src/domain/Text.ts"
 import type { DayAccount } from "../../src/store/Ledger.ts"
+import type { CatchUp } from "../../src/store/CatchUps.ts"
 import type { EndedDeliveries } from "../../src/store/Notices.ts"
 import type { StoredEvent } from "../../src/store/Receipts.ts"
 
@@ -89,4 +90,23 @@ export const silentFacts = (
   if (!isCalledByHosts(trigger.kind)) return undefined
   const hours = Math.floor(silenceMillis / Duration.toMillis("1 hour"))
   return { _tag: "webhook_silent", trigger: truncate(trigger.name, maxName), lastAt, hours }
+}
+
+/** Age at which changes that were found are no news to a new route. */
+const newsMillis = Duration.toMillis("24 hours")
+
+/** Returns what the last search with a result found, if that is news. */
+export const foundFacts = (
+  { found, foundAt, foundSince, searchedAt, skipped, trigger }: CatchUp,
+  now: number
+): Facts<"found_without_delivery"> | undefined => {
+  if (foundAt === undefined || found === 0 || now - foundAt > newsMillis) return undefined
+  return {
+    _tag: "found_without_delivery",
+    trigger: truncate(trigger, maxName),
+    found,
+    skipped: searchedAt === foundAt ? skipped : 0,
+    foundAt,
+    ...(foundSince === undefined ? {} : { since: foundSince })
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * Finds facts that operators are notified of, one scan in the cluster: deliveries that ended without a review, budgets that reached a
- * threshold, and webhooks that are silent. The facts are records of the store, and a notice has a key that names its fact, so that a scan
+ * threshold, webhooks that are silent, and changes that were found without a delivery. The facts are records of the store, and a notice has a key that names its fact, so that a scan
  * that a crash interrupted is repeated and adds nothing twice.
  */
 import { Clock, Duration, Effect } from "effect"
@@ -12,13 +12,14 @@ import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
 import { expiryChannels } from "../../src/outputs/ExpiryNotice.ts"
 import { hasNoticeRoute, planNotices } from "../../src/outputs/PlanNotices.ts"
 import { queuedTimeoutHours } from "../../src/queue/ExpiryCutoffs.ts"
+import { CatchUps } from "../../src/store/CatchUps.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
 import { Notices } from "../../src/store/Notices.ts"
 import type { EndedDeliveries } from "../../src/store/Notices.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import type { StoredEvent } from "../../src/store/Receipts.ts"
 import { countStart } from "../ActorStarts.ts"
-import { budgetFacts, endedFacts, silenceMillis, silentFacts } from "./NoticeFacts.ts"
+import { budgetFacts, endedFacts, foundFacts, silenceMillis, silentFacts } from "./NoticeFacts.ts"
 import { maxPerHour } from "./NoticeStep.ts"
 import type { ShardGroup } from "../Placement.ts"
 
@@ -134,6 +135,17 @@ export const scanWebhooks = Effect.fnUntraced(function* (startedAt: number) {
   }
 })
 
+/** Scans what was found without a delivery. */
+export const scanCatchUps = Effect.gen(function* () {
+  const snapshot = (yield* ConfigStore).current()
+  if (!hasNoticeRoute(snapshot, "found_without_delivery")) return
+  const now = yield* Clock.currentTimeMillis
+  for (const one of yield* (yield* CatchUps).list) {
+    const facts = foundFacts(one, now)
+    if (facts !== undefined) yield* add(planNotices(snapshot, facts))
+  }
+})
+
 const repeat = <E extends { readonly message: string }, R>(
   operation: string,
   every: Duration.Duration,
@@ -159,9 +171,10 @@ export const scanAll = Effect.gen(function* () {
     [
       repeat("deliveries", scanInterval, scanEnded(new EndedScan())),
       repeat("budgets", budgetInterval, scanBudgets),
-      repeat("webhooks", webhookInterval, scanWebhooks(startedAt))
+      repeat("webhooks", webhookInterval, scanWebhooks(startedAt)),
+      repeat("changes without a delivery", webhookInterval, scanCatchUps)
     ],
-    { concurrency: 3, discard: true }
+    { concurrency: 4, discard: true }
   )
 })
 

@@ -89,6 +89,16 @@ export const NoticeFacts = Schema.Union([
     lastAt: Schema.Int,
     hours: Schema.Int
   }),
+  Schema.TaggedStruct("found_without_delivery", {
+    trigger: Schema.String,
+    /** Number of changes. */
+    found: Schema.Int,
+    /** Number of those that are not reviewed because of `catch_up.max_age_hours` or `max_changes`. */
+    skipped: Schema.Int,
+    /** Time of the search, in milliseconds since the epoch, and below of the one before it. */
+    foundAt: Schema.Int,
+    since: Schema.optional(Schema.Int)
+  }),
   Schema.TaggedStruct("repository_renamed", {
     trigger: Schema.String,
     /** Name that a workspace has. */
@@ -112,6 +122,7 @@ export const noticeKinds = [
   "budget_threshold",
   "config_refused",
   "webhook_silent",
+  "found_without_delivery",
   "repository_renamed",
   "credential_refused"
 ] as const satisfies ReadonlyArray<NoticeKind>
@@ -164,6 +175,7 @@ export const noticeSubject = (facts: NoticeFacts): string => {
     case "repository_renamed":
       return facts.repository
     case "webhook_silent":
+    case "found_without_delivery":
     case "credential_refused":
       return facts.trigger
   }

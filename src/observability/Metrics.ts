@@ -13,6 +13,22 @@ export const webhookDuration = Metric.histogram("aicr_webhook_duration_seconds",
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10]
 })
 
+/** Triggers are configured, so that their number is small. */
+export const catchUps = Metric.counter("aicr_catch_up_searches_total", {
+  description: "Searches for changes that no delivery reported by trigger, occasion and outcome (complete, incomplete)",
+  incremental: true
+})
+
+export const catchUpFound = Metric.counter("aicr_catch_up_found_total", {
+  description: "Changes that were found without a delivery by trigger",
+  incremental: true
+})
+
+export const catchUpSkipped = Metric.counter("aicr_catch_up_skipped_total", {
+  description: "Changes that were found without a delivery and are too old or too many by trigger",
+  incremental: true
+})
+
 /** Callbacks and messages of long connections by kind of connection and outcome. */
 export const chatCallbacks = Metric.counter("aicr_chat_callbacks_total", {
   description: "Callbacks and messages of long connections of chat platforms by kind of connection and outcome",

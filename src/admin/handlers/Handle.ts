@@ -20,6 +20,7 @@ import type { ChatRequests } from "../../store/ChatRequests.ts"
 import type { Notices } from "../../store/Notices.ts"
 import type { Ledger } from "../../store/Ledger.ts"
 import type { LoginAttempts } from "../../store/LoginAttempts.ts"
+import type { CatchUps } from "../../store/CatchUps.ts"
 import type { Outbox } from "../../store/Outbox.ts"
 import type { Outcomes } from "../../store/Outcomes.ts"
 import type { Payloads } from "../../store/Payloads.ts"
@@ -71,6 +72,7 @@ type Services =
   | LoginAttempts
   | Nodes
   | Operations
+  | CatchUps
   | Outbox
   | Outcomes
   | Queue

@@ -1,16 +1,19 @@
 /** Handles requests about the set-up of triggers. */
 import { Clock, Duration, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { isSearched } from "../../admission/IsSearched.ts"
 import { ConfigStore } from "../../config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile, Workspace } from "../../config/Snapshot.ts"
+import { CatchUps } from "../../store/CatchUps.ts"
+import type { CatchUp } from "../../store/CatchUps.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import { Receipts } from "../../store/Receipts.ts"
 import type { TriggerActivity } from "../../store/Receipts.ts"
 import { RejectedSignatures } from "../../store/RejectedSignatures.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
-import { because, notFound, TooManyRequests } from "../api/Problems.ts"
+import { because, conflict, notFound, TooManyRequests } from "../api/Problems.ts"
 import { orUnavailable } from "./Available.ts"
-import { maybeTime } from "../views/Views.ts"
+import { maybeTime, toTime } from "../views/Views.ts"
 import { withoutUndefined } from "../views/WithoutUndefined.ts"
 import { isForgeKind } from "../../domain/Kinds.ts"
 import { publicUrl } from "../../domain/RunLink.ts"
@@ -167,6 +170,24 @@ const normalisePrefix = (prefix: string): string => {
 
 const prefixOf = ({ document: { server } }: Snapshot): string => normalisePrefix(server.path_prefix ?? "")
 
+const catchUpView = (found: CatchUp | undefined) =>
+  withoutUndefined({
+    last_at: maybeTime(found?.searchedAt),
+    requested_at: maybeTime(found?.requestedAt),
+    found: found?.found ?? 0,
+    found_at: maybeTime(found?.foundAt),
+    found_since: maybeTime(found?.foundSince),
+    skipped: found?.skipped ?? 0,
+    failure: found?.failure
+  })
+
+/** Returns the searches of the triggers that are searched, by name. */
+const readCatchUps = Effect.fnUntraced(function* ({ triggers }: Snapshot) {
+  const found = new Map((yield* (yield* CatchUps).list).map((one) => [one.trigger, one]))
+  const searched = [...triggers.values()].filter(isSearched)
+  return new Map(searched.map(({ name }) => [name, catchUpView(found.get(name))]))
+})
+
 const list = Effect.gen(function* () {
   const snapshot = (yield* ConfigStore).current()
   const now = yield* Clock.currentTimeMillis
@@ -176,6 +197,7 @@ const list = Effect.gen(function* () {
   for (const { counts, trigger } of yield* (yield* RejectedSignatures).list({ since: now - day, limit: maxRejected }))
     rejected.set(trigger, (rejected.get(trigger) ?? 0) + counts.loopback + counts.private + counts.public)
   const waiting = yield* (yield* Outbox).awaitingCredentials
+  const catchUps = yield* readCatchUps(snapshot)
   const items = listSetups(snapshot, prefixOf(snapshot))
   return {
     items: items.map(({ baseUrl, ...setup }) => {
@@ -188,7 +210,8 @@ const list = Effect.gen(function* () {
         deliveries_24h: recent,
         ignored_24h: recentIgnored,
         rejected_signatures_24h: rejected.get(setup.name) ?? 0,
-        waiting_publications: waiting.get(setup.name) ?? 0
+        waiting_publications: waiting.get(setup.name) ?? 0,
+        catch_up: catchUps.get(setup.name)
       })
     })
   }
@@ -203,7 +226,7 @@ const makeCheck = () => {
   return Effect.fnUntraced(function* (name: string) {
     const snapshot = (yield* ConfigStore).current()
     const setup = listSetups(snapshot, prefixOf(snapshot)).find((one) => one.name === name)
-    if (setup === undefined) return yield* notFound({ _tag: "TriggerUnknown", trigger: JSON.stringify(name) })
+    if (setup === undefined) return yield* unknownTrigger(name)
     const now = yield* Clock.currentTimeMillis
     const wait = (checkedAt.get(name) ?? Number.NEGATIVE_INFINITY) + checkEvery - now
     if (wait > 0) {
@@ -219,7 +242,21 @@ const makeCheck = () => {
   })
 }
 
+const unknownTrigger = (name: string) => notFound({ _tag: "TriggerUnknown", trigger: JSON.stringify(name) })
+
+const catchUp = Effect.fnUntraced(function* (name: string) {
+  const trigger = (yield* ConfigStore).current().triggers.get(name) ?? (yield* unknownTrigger(name))
+  if (!isSearched(trigger)) return yield* conflict("not_searched", { _tag: "NothingToCatchUp", trigger: name })
+  const now = yield* Clock.currentTimeMillis
+  yield* (yield* CatchUps).request([name], "requested", now)
+  return { name, requested_at: toTime(now) }
+})
+
 export const layer = HttpApiBuilder.group(AdminHttpApi, "triggers", (handlers) => {
   const check = makeCheck()
-  return handlers.handleAll({ list: () => orUnavailable(list), check: ({ params }) => check(params.name) })
+  return handlers.handleAll({
+    list: () => orUnavailable(list),
+    check: ({ params }) => check(params.name),
+    catchUp: ({ params }) => orUnavailable(catchUp(params.name))
+  })
 })

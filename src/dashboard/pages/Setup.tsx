@@ -13,6 +13,7 @@ import { listEventNames, webhookSetups } from "../../domain/WebhookSetup.ts"
 import { formatCount } from "../text/Format.ts"
 import { TablePanel } from "../parts/TablePanel.tsx"
 import { t } from "../text/T.ts"
+import { CatchUps } from "./CatchUps.tsx"
 import { CheckTrigger } from "./CheckTrigger.tsx"
 
 interface RowProps {
@@ -159,6 +160,7 @@ export const Setup = () => (
     }
   >
     <Triggers />
+    <CatchUps />
     <HostSteps />
     <Rejected />
   </Page>

@@ -72,6 +72,7 @@ export const refusalReasons = {
   TargetGone: {},
   TriggerUnknown: { trigger: "text" },
   CheckedJustNow: {},
+  NothingToCatchUp: { trigger: "text" },
   WorkspaceUnknown: { workspace: "text", workspaces: "text" },
   WorkspaceIdUnknown: {},
   OptionSourceUnknown: {},

@@ -38,6 +38,7 @@ const words = {
       budget_threshold: "Budget",
       config_refused: "Configuration refused",
       webhook_silent: "No webhooks",
+      found_without_delivery: "Changes without a delivery",
       repository_renamed: "Repository renamed",
       credential_refused: "Credential refused"
     },
@@ -49,6 +50,7 @@ const words = {
       dashboard: "Dashboard",
       errors: "Errors",
       event: "Event",
+      gap: "Between",
       last: "Last delivery",
       next: "Next step",
       node: "Node",
@@ -73,6 +75,9 @@ const words = {
     kept: "the configuration before it",
     check: "Run aicr config check, or read the log of the node",
     silent: (hours: number) => `No delivery for ${hours} hours`,
+    missed: (found: number, skipped: number) =>
+      `Found ${found} ${found === 1 ? "change" : "changes"} that no delivery reported${skipped > 0 ? `; ${skipped} more are too old or too many, and are not reviewed` : ""}`,
+    hooks: "Check the webhook, or the hook of the server, and what failed at that time",
     open: "open",
     settings: "Check the webhook and its recent deliveries in the settings of the host",
     rename: "Correct the name in the workspace; until then no change of it is reviewed",
@@ -85,6 +90,7 @@ const words = {
       budget_threshold: "预算",
       config_refused: "配置被拒绝",
       webhook_silent: "没有收到 Webhook",
+      found_without_delivery: "没有投递的变更",
       repository_renamed: "仓库已改名",
       credential_refused: "凭据被拒绝"
     },
@@ -96,6 +102,7 @@ const words = {
       dashboard: "控制台",
       errors: "错误",
       event: "事件",
+      gap: "期间",
       last: "最近一次投递",
       next: "下一步",
       node: "节点",
@@ -120,6 +127,9 @@ const words = {
     kept: "之前的配置",
     check: "运行 aicr config check，或查看节点日志",
     silent: (hours: number) => `${hours} 小时没有投递`,
+    missed: (found: number, skipped: number) =>
+      `找到 ${found} 个没有投递的变更${skipped > 0 ? `；另有 ${skipped} 个过旧或过多，不评审` : ""}`,
+    hooks: "请检查 Webhook 或服务器的钩子，以及当时的故障",
     open: "打开",
     settings: "请在代码托管平台的设置中检查 Webhook 及其最近的投递",
     rename: "请在工作区中更正名称；在此之前不会评审其变更",
@@ -157,6 +167,8 @@ const runLine = ({ runId, runUrl }: NoticeFactsBy<"review_failed">, safe: SafeTe
   if (runId === undefined) return ["run", ""]
   return ["run", address === undefined ? safe.codeSpan(runId) : safe.link(safe.plain(runId), address)]
 }
+
+const minute = (millis: number): string => `${new Date(millis).toISOString().slice(0, 16).replace("T", " ")} UTC`
 
 const budgetSeverity = (percent: number): Severity =>
   percent >= 100 ? "high" : percent >= 90 ? "medium" : percent >= 75 ? "low" : "info"
@@ -218,8 +230,20 @@ const noticeTable: { readonly [Kind in NoticeKind]: NoticeRow<NoticeFactsBy<Kind
     lines: ({ hours, lastAt, trigger }, safe, language) => [
       ["trigger", safe.plain(trigger)],
       ["reason", words[language].silent(hours)],
-      ["last", `${new Date(lastAt).toISOString().slice(0, 16).replace("T", " ")} UTC`],
+      ["last", minute(lastAt)],
       ["next", words[language].settings]
+    ],
+    page: (_facts, server) => publicUrl(server, "/dashboard/setup")
+  },
+  found_without_delivery: {
+    severity: () => "medium",
+    key: ({ foundAt, trigger }) => `${foundAt}:${trigger}`,
+    subject: ({ trigger }) => trigger,
+    lines: ({ found, foundAt, skipped, since, trigger }, safe, language) => [
+      ["trigger", safe.plain(trigger)],
+      ["reason", words[language].missed(found, skipped)],
+      ["gap", since === undefined ? "" : `${minute(since)} – ${minute(foundAt)}`],
+      ["next", words[language].hooks]
     ],
     page: (_facts, server) => publicUrl(server, "/dashboard/setup")
   },

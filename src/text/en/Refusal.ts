@@ -68,6 +68,7 @@ export const refusalTexts = {
   NoEarlierRun: "This change has no earlier run with a stored analysis; name a run in `with`.",
   TargetGone: "Its workspace or its trigger is no longer configured.",
   TriggerUnknown: "No trigger {trigger} is configured.",
+  NothingToCatchUp: "Trigger {trigger} is disabled, or has no server, or no credential for its host.",
   CheckedJustNow: "This trigger was checked a moment ago.",
   WorkspaceUnknown: "No workspace {workspace} is configured; expected one of {workspaces}.",
   WorkspaceIdUnknown: "No workspace with this id exists; GET /api/admin/config/options/workspaces lists them.",

@@ -67,6 +67,7 @@ export const refusalTexts = {
   NoEarlierRun: "此变更没有保存了分析结果的较早评审；请在 `with` 中指定一个。",
   TargetGone: "其工作区或触发器已不在配置中。",
   TriggerUnknown: "未配置触发器 {trigger}。",
+  NothingToCatchUp: "触发器 {trigger} 已停用，或没有服务器，或没有其平台的凭据。",
   CheckedJustNow: "刚刚检查过此触发器。",
   WorkspaceUnknown: "未配置工作区 {workspace}；可选：{workspaces}。",
   WorkspaceIdUnknown: "没有此编号的工作区；GET /api/admin/config/options/workspaces 会列出它们。",

@@ -3,9 +3,10 @@ import { assert, it } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { scanBudgets, scanWebhooks } from "../../../actors/notices/NoticeScan.ts"
+import { scanBudgets, scanCatchUps, scanWebhooks } from "../../../actors/notices/NoticeScan.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { makeStaticStore } from "../../../src/config/snapshots/FileConfigStore.ts"
+import { CatchUps } from "../../../src/store/CatchUps.ts"
 import { Notices } from "../../../src/store/Notices.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import * as Store from "../../../src/store/StoreLayer.ts"
@@ -35,7 +36,7 @@ const make = Effect.gen(function* () {
   yield* TestClock.setTime(start)
   const notices = yield* Notices
   let startedAt = start
-  const scan = Effect.suspend(() => Effect.andThen(scanBudgets, scanWebhooks(startedAt))).pipe(
+  const scan = Effect.suspend(() => Effect.all([scanBudgets, scanWebhooks(startedAt), scanCatchUps])).pipe(
     Effect.provideService(ConfigStore, makeStaticStore(snapshot))
   )
   return {
@@ -141,6 +142,37 @@ it.effect("hosts have an hour to deliver after a start", () =>
       const { after } = yield* make
       assert.deepStrictEqual(yield* after("59 minutes"), [])
       assert.strictEqual((yield* after("2 minutes")).length, 1)
+    })
+  )
+)
+
+it.effect("what a search found without a delivery is announced once, with the search before it", () =>
+  kept(
+    Effect.gen(function* () {
+      const { searched } = yield* CatchUps
+      const { after } = yield* make
+      const search = (at: number, found: number, skipped: number) =>
+        searched("main", { occasion: "beat", startedAt: at, at, found, skipped, failure: undefined })
+      yield* search(start - 1000, 0, 0)
+      assert.deepStrictEqual(yield* after("1 minute"), [])
+      yield* search(start + 60_000, 3, 2)
+      const first = {
+        _tag: "found_without_delivery",
+        trigger: "main",
+        found: 3,
+        skipped: 2,
+        since: start - 1000,
+        foundAt: start + 60_000
+      } as const
+      assert.deepStrictEqual(yield* after("1 minute"), [first])
+      // A search without a result is no news.
+      yield* search(start + 120_000, 0, 0)
+      assert.deepStrictEqual(yield* after("1 minute"), [first])
+      yield* search(start + 180_000, 1, 0)
+      const second = { ...first, found: 1, skipped: 0, since: start + 120_000, foundAt: start + 180_000 }
+      assert.deepStrictEqual(yield* after("1 minute"), [first, second])
+      yield* search(start - 2 * 86_400_000, 1, 0)
+      assert.lengthOf(yield* after("1 minute"), 2)
     })
   )
 )

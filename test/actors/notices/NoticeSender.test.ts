@@ -11,6 +11,7 @@ import { newId } from "../../../src/domain/Ids.ts"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { Paces } from "../../../src/forge/Pacing.ts"
 import { WritePermits } from "../../../src/forge/WritePermits.ts"
+import { CatchUps } from "../../../src/store/CatchUps.ts"
 import { Ledger } from "../../../src/store/Ledger.ts"
 import { Notices } from "../../../src/store/Notices.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
@@ -58,6 +59,7 @@ const make = Effect.gen(function* () {
     Layer.succeed(Notices, counted(notices, count)),
     Layer.succeed(Receipts, counted(yield* Receipts, count)),
     Layer.succeed(Ledger, counted(yield* Ledger, count)),
+    Layer.succeed(CatchUps, counted(yield* CatchUps, count)),
     WritePermits.layerAlone,
     uncounted
   )

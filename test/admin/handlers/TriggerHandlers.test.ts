@@ -3,6 +3,7 @@ import { createServer } from "node:http"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { newId } from "../../../src/domain/Ids.ts"
+import { CatchUps } from "../../../src/store/CatchUps.ts"
 import { Outbox } from "../../../src/store/Outbox.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import { RejectedSignatures } from "../../../src/store/RejectedSignatures.ts"
@@ -80,6 +81,11 @@ describe("triggers", () => {
           [{ error }, { error }, { error: error.why }, {}].map((more) => ({ ...publication({}), ...more })),
           now
         )
+        const { searched } = yield* CatchUps
+        const search = { occasion: "beat", skipped: 0, failure: undefined } as const
+        yield* searched("main", { ...search, startedAt: now - hour, at: now - hour, found: 0 })
+        const failure = { _tag: "TriggerUnknown", trigger: "main" } as const
+        yield* searched("main", { ...search, startedAt: now, at: now, found: 3, skipped: 2, failure })
         const counts = { loopback: 1, private: 2, public: 4 }
         yield* (yield* RejectedSignatures).add([
           { hour: now - (now % hour), trigger: "main", provider: "gitea", counts, lastAt: now }
@@ -101,12 +107,39 @@ describe("triggers", () => {
       deliveries_24h: 2,
       ignored_24h: 2,
       rejected_signatures_24h: 7,
-      waiting_publications: 2
+      waiting_publications: 2,
+      catch_up: {
+        last_at: new Date(now).toISOString(),
+        found: 3,
+        found_at: new Date(now).toISOString(),
+        found_since: new Date(now - hour).toISOString(),
+        skipped: 2,
+        failure: { _tag: "TriggerUnknown", trigger: "main" }
+      }
     })
     assert.deepInclude(depot, { enabled: false, path: "/aicr/triggers/p4", secret: "set", token: "missing" })
     assert.deepInclude(open, { secret: "missing", token: "missing", workspaces: 0, deliveries_24h: 0 })
     assert.deepInclude(nightly, { secret: "not_used", token: "not_used" })
     assert.notProperty(nightly, "path")
+    assert.notProperty(nightly, "catch_up")
+    assert.notProperty(open, "catch_up")
+  })
+
+  it("are searched for changes without a delivery on request, if they can have some", async () => {
+    const requested = await admin.call("POST", "/triggers/main/catch-up", { token })
+    assert.strictEqual(requested.status, 200)
+    const [, main] = await itemsAt("/triggers")
+    assert.deepInclude(Object(main?.["catch_up"]), { requested_at: requested.body["requested_at"] })
+    const found = await admin.run(Effect.flatMap(CatchUps, ({ list }) => list))
+    assert.deepInclude(
+      found.find(({ trigger }) => trigger === "main"),
+      { requestedFor: "requested" }
+    )
+    for (const name of ["depot", "nightly", "open"]) {
+      const refused = await admin.call("POST", `/triggers/${name}/catch-up`, { token })
+      assert.deepInclude(refused.body, { status: 409, code: "not_searched" })
+    }
+    assert.strictEqual((await admin.call("POST", "/triggers/none/catch-up", { token })).status, 404)
   })
 })
 

@@ -46,6 +46,14 @@ const samples: { readonly [Kind in NoticeKind]: NoticeFactsBy<Kind> } = {
     node: "node-1"
   },
   webhook_silent: { _tag: "webhook_silent", trigger: "main", lastAt: Date.UTC(2026, 0, 31, 9, 30), hours: 24 },
+  found_without_delivery: {
+    _tag: "found_without_delivery",
+    trigger: "main",
+    found: 3,
+    skipped: 0,
+    since: Date.UTC(2026, 0, 31, 9, 30),
+    foundAt: Date.UTC(2026, 0, 31, 11)
+  },
   repository_renamed: { _tag: "repository_renamed", trigger: "main", before: "team/old", repository: "team/new" },
   credential_refused: {
     _tag: "credential_refused",
@@ -64,6 +72,7 @@ const pages: Readonly<Record<NoticeKind, string>> = {
   budget_threshold: "/dashboard/",
   config_refused: "/dashboard/configuration?tab=revisions",
   webhook_silent: "/dashboard/setup",
+  found_without_delivery: "/dashboard/setup",
   repository_renamed: "/dashboard/configuration",
   credential_refused: "/dashboard/setup"
 }
@@ -103,6 +112,17 @@ describe("the text of a notice", () => {
   it("of a silent webhook has the trigger and the time of the last delivery", () => {
     expect(render(samples.webhook_silent).title).toBe("No webhooks · main")
     expect(render(samples.webhook_silent).body).toContain("09:30 UTC")
+  })
+
+  it("of changes without a delivery has their number and the gap", () => {
+    const found = samples.found_without_delivery
+    expect(render(found).title).toBe("Changes without a delivery · main")
+    expect(render(found).body).toContain("Reason: Found 3 changes that no delivery reported\n")
+    expect(render(found).body).toContain("Between: 2026-01-31 09:30 UTC – 2026-01-31 11:00 UTC")
+    const { since: _first, ...first } = { ...found, found: 1, skipped: 2 }
+    expect(render(first).body).toContain("Found 1 change that no delivery reported; 2 more are too old")
+    expect(render(first).body).not.toContain("Between")
+    expect(render(first, "zh").body).toContain("找到 1 个没有投递的变更；另有 2 个")
   })
 
   it("of a renamed repository has both names", () => {
