@@ -11,7 +11,7 @@ import { jsonFlag } from "./JsonFlag.ts"
 import { count, oneLine, second } from "./Wording.ts"
 
 /** Describes the latest searches of a trigger in one line. */
-const formatCatchUp = ({ catch_up: state, name }: TriggerRecord): string => {
+export const formatCatchUp = ({ catch_up: state, name }: Pick<TriggerRecord, "catch_up" | "name">): string => {
   const { failure, found = 0, found_at: at, found_since: since, last_at: last, skipped = 0 } = state ?? {}
   const gap = at === undefined ? "" : ` at ${second(at)}${since === undefined ? "" : `, after ${second(since)}`}`
   const parts = [

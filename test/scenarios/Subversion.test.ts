@@ -397,6 +397,21 @@ it("60 revisions that no hook reported while the service was down are reviewed o
   expect(found.slice(1).map(([base]) => base)).toEqual(found.slice(0, -1).map(([, head]) => head))
   expect(found.map(([, head]) => head)).toContain(Number(revisions[29]))
   expect(rows("SELECT found FROM catch_ups")).toEqual([{ found: 60 }])
+  const run = async (...args: ReadonlyArray<string>) => {
+    const env = { PATH: process.env["PATH"], TEST_PASSWORD: svnPassword }
+    const argv = [...args, "--config", join(world.directory, "config.yaml")]
+    return (await promisify(execFile)(join(programFolder, "bin/aicr"), argv, { env })).stdout
+  }
+  expect(await run("why", String(events()[0]?.["id"]))).toMatch(
+    /: found without a delivery by ada, head \d+: queued\n.*rule: found at the server of trigger tree: no hook reported it/
+  )
+  expect(await run("catch-up", "tree")).toMatch(
+    /^tree {2}last search \S+; 60 changes found without a delivery at \S+, after \S+\nA search is requested\.\n$/
+  )
+  const requested = /aicr_catch_up_searches_total\{[^}]*occasion="requested"[^}]*\} 1/
+  await waitUntil(async () => requested.test(await (await fetch(`${aicr.url}/metrics`)).text()), {
+    describe: () => "a requested search"
+  })
   for (const revision of revisions) expect(await report(revision, { changed_files: `late ${revision}` })).toBe(202)
   await allSettled(180, 240_000)
   expect(ranges()).toEqual(found)
