@@ -78,14 +78,14 @@ export class SvnRepository implements Disposable {
   load(
     path: string,
     changes: ReadonlyArray<{ readonly author: string; readonly content: string }>,
-    at = new Date("2026-01-01T00:00:00Z")
+    committed = new Date("2026-01-01T00:00:00Z")
   ): ReadonlyArray<string> {
     const first = Number(svn(["info", "--show-item", "revision", this.url], "/")) + 1
     const revisions = changes.map(({ author, content }, index) => {
       const properties = [
         ["svn:author", author],
         ["svn:log", `Change ${index}`],
-        ["svn:date", at.toISOString().replace("Z", "000Z")]
+        ["svn:date", committed.toISOString().replace("Z", "000Z")]
       ].map(([name = "", value = ""]) => `K ${name.length}\n${name}\nV ${value.length}\n${value}\n`)
       const text = `${properties.join("")}PROPS-END\n`
       const bytes = Buffer.byteLength(content)
