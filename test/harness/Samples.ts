@@ -13,6 +13,7 @@ export const wholes = {
   AICR_TEST_AGENTS: "all",
   AICR_TEST_BACKENDS: "all",
   AICR_TEST_CASES: "all",
+  AICR_TEST_CATCH_UP: "all",
   AICR_TEST_CHANGES: "500",
   AICR_TEST_CHAT: "10000",
   AICR_TEST_CLOCKS: "all",

@@ -1,0 +1,254 @@
+/**
+ * The service is down while pull requests of a git host are opened, pushed, force pushed, closed, merged, made ready and commanded, and nothing
+ * is delivered. After its start every open head is reviewed once. Then everything is delivered under new ids, and nothing more happens.
+ * AICR_TEST_CATCH_UP=all makes 63 changes of each host instead of nine, and kills the service at each request of a search.
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { expect, it, onTestFinished } from "vitest"
+import { stringify } from "yaml"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
+import { AicrProcess } from "../harness/AicrProcess.ts"
+import { makeHostTrigger, startFakeForge } from "../harness/FakeForge.ts"
+import type { FakeForge } from "../harness/FakeForge.ts"
+import { review, startFakeModel } from "../harness/FakeModel.ts"
+import { freePort } from "../harness/FreePort.ts"
+import { isWhole, takeSample } from "../harness/Samples.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+const groups = isWhole("AICR_TEST_CATCH_UP") ? 7 : 1
+/** Forgejo is read as Gitea is. */
+const hosts = isWhole("AICR_TEST_CATCH_UP")
+  ? (["gitea", "forgejo", "github", "gitlab"] as const)
+  : (["gitea", "github", "gitlab"] as const)
+const repository = "team/one"
+
+class DownHost implements AsyncDisposable {
+  readonly #parts = new AsyncDisposableStack()
+  readonly forge: FakeForge
+  readonly aicr: AicrProcess
+  readonly #directory: string
+
+  private constructor(forge: FakeForge, aicr: AicrProcess, directory: string) {
+    this.forge = forge
+    this.aicr = aicr
+    this.#directory = directory
+  }
+
+  static async start(kind: FakeForge["kind"]): Promise<DownHost> {
+    const directory = await mkdtemp(join(tmpdir(), "aicr-catch-up-"))
+    const forge = await startFakeForge(kind)
+    const model = await startFakeModel(review([], "No problems."))
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    const configFile = join(directory, "config.yaml")
+    await writeFile(
+      configFile,
+      stringify({
+        server: { port, hostname: "127.0.0.1" },
+        triggers: [makeHostTrigger(kind, forge.url)],
+        workspaces: { instances: { one: { source_repo: { trigger: "host", repo: repository } } } },
+        llm: {
+          providers: [{ id: "fake", kind: "openai_compatible", base_url: `${model.url}/v1`, api_key: "k" }],
+          model_chain: { default: [{ provider: "fake", model: "fake" }] }
+        },
+        agent: { default: "native-llm" },
+        queue: { kind: "sqlite", sqlite: { path: "queue.db" }, workers: { per_workspace_concurrency: 4 } },
+        review: { output_language: "en", skip_drafts: true },
+        storage: { database: { sqlite: { path: "aicr.db" } }, object: { filesystem: { root: "objects" } } }
+      })
+    )
+    const aicr = new AicrProcess({ configFile, url, env: { TEST_TOKEN: forge.token, TEST_SECRET: forge.secret } })
+    const host = new DownHost(forge, aicr, directory)
+    host.#parts.defer(() => rm(directory, { recursive: true, force: true }))
+    host.#parts.use(model)
+    host.#parts.defer(forge.stop)
+    host.#parts.use(aicr)
+    await forge.createRepository(repository)
+    await forge.push(repository, { branch: "main", message: "Start", files: { "a.ts": "export const a = 1\n" } })
+    forge.setPermission(repository, "dana", "write")
+    await aicr.start()
+    forge.setWebhookUrl(`${url}/webhooks/${kind}`)
+    return host
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#parts.disposeAsync()
+  }
+
+  async open(name: string, draft = false): Promise<DemoPull> {
+    await this.push(name, 1, { from: "main" })
+    return this.forge.createPull(repository, { title: name, headBranch: name, draft })
+  }
+
+  push(branch: string, version: number, more: { readonly from?: string; readonly force?: boolean } = {}) {
+    const files = { [`${branch}.ts`]: `export const version = ${version}\n` }
+    return this.forge.push(repository, { branch, message: `${branch} ${version}`, files, ...more })
+  }
+
+  /** Returns the runs of a head by status. */
+  runs(): ReadonlyMap<string, ReadonlyArray<string>> {
+    const database = new DatabaseSync(join(this.#directory, "aicr.db"), { readOnly: true })
+    try {
+      const rows = database.prepare("SELECT head, status FROM runs ORDER BY id").all()
+      const byHead = Map.groupBy(rows, ({ head }) => String(head))
+      return new Map([...byHead].map(([head, runs]) => [head, runs.map(({ status }) => String(status))]))
+    } finally {
+      database.close()
+    }
+  }
+
+  isReviewed(pull: DemoPull): boolean {
+    return pull.repository.statuses.get(pull.head)?.at(-1)?.state === "success"
+  }
+
+  async waitForReplies(changed: ReadonlyArray<{ readonly commanded: DemoPull }>): Promise<void> {
+    await waitUntil(() => changed.every(({ commanded }) => countReplies(commanded) > 0), {
+      timeout: 30_000,
+      describe: () => `commands have replies; the log says:\n${this.aicr.log}`
+    })
+  }
+
+  async waitForReviews(pulls: ReadonlyArray<DemoPull>): Promise<void> {
+    await waitUntil(() => pulls.every((pull) => this.isReviewed(pull)), {
+      timeout: 60_000 + groups * 20_000,
+      describe: () =>
+        `${pulls.filter((pull) => !this.isReviewed(pull)).map(({ title }) => title)} are reviewed; the log says:\n${this.aicr.log}`
+    })
+  }
+}
+
+/** Counts replies to `/aicr help`. */
+const countReplies = (pull: DemoPull): number =>
+  pull.comments.filter(({ body }) => body.includes("`/aicr review`")).length
+
+/** Pull requests of a group before the service is down. */
+const prepare = async (host: DownHost, group: number) => {
+  const open = (name: string, draft?: boolean) => host.open(`${name}-${group}`, draft)
+  const [pushed, forced, closed, merged, commanded, waiting] = [
+    await open("pushed"),
+    await open("forced"),
+    await open("closed"),
+    await open("merged"),
+    await open("commanded"),
+    await open("ready", true)
+  ]
+  for (const pull of [pushed, forced, closed, merged, commanded, waiting]) await host.forge.notify(pull, "opened")
+  return { group, pushed, forced, closed, merged, commanded, waiting }
+}
+
+/** What happens to a group while the service is down. */
+const change = async (host: DownHost, { group, ...pulls }: Awaited<ReturnType<typeof prepare>>) => {
+  const { forge } = host
+  const opened = await host.open(`opened-${group}`)
+  const draft = await host.open(`draft-${group}`, true)
+  await host.push(pulls.pushed.headBranch, 2)
+  await host.push(pulls.forced.headBranch, 3, { from: "main", force: true })
+  await host.push(pulls.closed.headBranch, 2)
+  forge.close(pulls.closed, false)
+  forge.close(pulls.merged, true)
+  forge.edit(pulls.waiting, { draft: false })
+  const help = forge.comment(pulls.commanded, "/aicr help", "dana")
+  forge.comment(pulls.commanded, "/aicr help", "stranger")
+  return { ...pulls, opened, draft, help }
+}
+
+const once = ["succeeded"]
+
+it.each(hosts)(
+  "what happens on %s while the service is down is reviewed once",
+  async (kind) => {
+    const host = await DownHost.start(kind)
+    onTestFinished(() => host[Symbol.asyncDispose]())
+    const { aicr, forge } = host
+    const prepared: Array<Awaited<ReturnType<typeof prepare>>> = []
+    for (let group = 0; group < groups; group++) prepared.push(await prepare(host, group))
+    await host.waitForReviews(
+      prepared.flatMap(({ closed, commanded, forced, merged, pushed }) => [closed, commanded, forced, merged, pushed])
+    )
+    await aicr.stop()
+    const before = host.runs()
+
+    const changed: Array<Awaited<ReturnType<typeof change>>> = []
+    for (const group of prepared) changed.push(await change(host, group))
+    await aicr.start()
+    const due = changed.flatMap(({ forced, opened, pushed, waiting }) => [forced, opened, pushed, waiting])
+    await host.waitForReviews(due)
+    await host.waitForReplies(changed)
+
+    // Everything that happened is delivered late, under new ids.
+    const writes = forge.writes().length
+    const decided: Array<unknown> = []
+    for (const { commanded, draft, forced, help, opened, pushed, waiting } of changed) {
+      for (const pull of [forced, pushed]) decided.push((await forge.notify(pull, "synchronized")).body)
+      for (const pull of [opened, waiting]) decided.push((await forge.notify(pull, "opened")).body)
+      await forge.notify(draft, "opened")
+      const sender = forge.user("dana")
+      const command = { kind: "comment", pull: commanded, body: help.body, sender, id: help.id } as const
+      decided.push((await forge.send(forge.delivery(command))).body)
+    }
+    expect(decided.map((body) => Object(body).reason ?? Object(body).status)).toEqual(
+      changed.flatMap(() => [...Array.from({ length: 4 }, () => "already_reviewed"), "duplicate"])
+    )
+    await aicr.stop()
+
+    const heads = new Map([...before, ...due.map(({ head }) => [head, once] as const)])
+    expect(Object.fromEntries(host.runs())).toEqual(Object.fromEntries(heads))
+    expect(changed.map(({ commanded }) => countReplies(commanded))).toEqual(changed.map(() => 1))
+    expect(changed.filter(({ draft }) => host.isReviewed(draft))).toEqual([])
+    expect(forge.writes().length).toBe(writes)
+    forge.expectContract()
+  },
+  240_000 + groups * 60_000
+)
+
+/** Requests of a search for two groups of changes, after which the process is killed. */
+const kills = takeSample(
+  "AICR_TEST_CATCH_UP",
+  Array.from({ length: 24 }, (_, at) => at + 1),
+  9
+)
+
+it("a search that is killed at any request is continued, and decides about each change once", async () => {
+  const host = await DownHost.start("gitea")
+  onTestFinished(() => host[Symbol.asyncDispose]())
+  const { aicr, forge } = host
+  const prepared = [await prepare(host, 0), await prepare(host, 1)] as const
+  await host.waitForReviews(
+    prepared.flatMap(({ closed, commanded, forced, merged, pushed }) => [closed, commanded, forced, merged, pushed])
+  )
+  await aicr.stop()
+  const before = host.runs()
+  const changed = [await change(host, prepared[0]), await change(host, prepared[1])]
+  const due = changed.flatMap(({ forced, opened, pushed, waiting }) => [forced, opened, pushed, waiting])
+
+  for (const at of kills) {
+    let requests = 0
+    let killed: Promise<unknown> | undefined
+    forge.intercept(() => {
+      requests++
+      if (requests === at) killed = aicr.kill()
+      return undefined
+    })
+    aicr.spawn()
+    await waitUntil(() => killed !== undefined || due.every((pull) => host.isReviewed(pull)), {
+      timeout: 60_000,
+      describe: () => `request ${at} was sent, or all are reviewed; the log says:\n${aicr.log}`
+    })
+    if (killed === undefined) await aicr.stop()
+    await killed
+  }
+  forge.intercept(() => undefined)
+  await aicr.start()
+  await host.waitForReviews(due)
+  await host.waitForReplies(changed)
+  await aicr.stop()
+
+  const succeeded = [...host.runs()].map(([head, statuses]) => [head, statuses.filter((one) => one === "succeeded")])
+  expect(Object.fromEntries(succeeded)).toEqual(
+    Object.fromEntries(new Map([...before, ...due.map(({ head }) => [head, once] as const)]))
+  )
+  expect(changed.map(({ commanded }) => countReplies(commanded))).toEqual([1, 1])
+}, 400_000)
