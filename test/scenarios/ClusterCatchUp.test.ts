@@ -20,7 +20,7 @@ it("nodes that start together, and the death of one of them, review each missed 
   const missed = []
   for (let index = 0; index < 6; index++)
     missed.push(await at.open(`missed-${index}`, at.repositories[index % 2] ?? ""))
-  // The node that sends the third request for a missed change is one of the two: both die in turn, the first of them for good.
+  // The search runs on one of the two, and may be on the one that dies.
   let reads = 0
   let killed: Promise<unknown> | undefined
   at.host.onRequest = ({ method, path }) => {
