@@ -21,8 +21,6 @@ export interface OutlinedDefinition {
   readonly nameFrom: number
   readonly nameTo: number
   readonly headerTo: number
-  /** Position of the definition that it is in, or -1. */
-  readonly owner: number
   /** The name that other files may use; absent where it is too short or too common. */
   readonly name?: string
   /** The same for the same name in the same definitions. */
@@ -42,7 +40,7 @@ export interface Outline {
 export type ListedDefinition = Pick<OutlinedDefinition, "name" | "key" | "signature" | "isPublic">
 
 /** Position of a definition and of its texts. */
-export type DefinitionRange = Omit<OutlinedDefinition, "owner" | "name" | "key" | "signature" | "isPublic" | "to">
+export type DefinitionRange = Omit<OutlinedDefinition, "name" | "key" | "signature" | "isPublic" | "to">
 
 /** An occurrence of a name as code, not in a comment or a text. */
 export interface NameUse {

@@ -12,8 +12,11 @@
  * @typedef {import("./Grammars.ts").Grammar} Grammar
  * @typedef {import("./PublicNames.js").Defined} Defined
  *
- * A node that the walk is in. `field`: its field in the node around it; `defined`: it is a definition.
- * @typedef {{ readonly kind: number, readonly field: number, readonly end: number, readonly defined: (Defined & { readonly index: number, readonly names: ReadonlyArray<string> }) | undefined }} Frame
+ * A definition around others. `path` is the same for the same name in the same definitions.
+ * @typedef {Defined & { readonly isPublic: boolean, readonly path: string }} Owner
+ *
+ * A node that the walk is in. `field`: its field in the node around it; `defines`: it is a definition; `owner`: the innermost definition with it.
+ * @typedef {{ readonly kind: number, readonly field: number, readonly end: number, readonly defines: boolean, readonly owner: Owner | undefined }} Frame
  *
  * @typedef {{ readonly kinds: Uint8Array, readonly called: ReadonlySet<number>, readonly naming: ReadonlySet<number>, readonly declarator: number }} Reader
  */
@@ -21,7 +24,7 @@ import { createHash } from "node:crypto"
 import { isPublic, publicName } from "./PublicNames.js"
 
 /** Version of outlines: those of another one are not used. */
-export const outlineVersion = 1
+export const outlineVersion = 2
 
 const maxDefinitions = 20_000
 /** Uses of one name, and of all names. */
@@ -104,15 +107,15 @@ export const makeOutline = (tree, text, grammar, reader) => {
     count++
     places.push(line * 3 + kindOf(open, cursor.currentFieldId, endIndex, reader))
   }
-  /** @type {(kind: number) => Frame["defined"]} */
+  /** @type {(kind: number) => Owner | undefined} */
   const define = (kind) => {
     const defined = (kind & defines) === 0 ? undefined : definitionOf(cursor.currentNode, text, grammar)
     if (defined === undefined || definitions.length === maxDefinitions) return undefined
-    const owner = open.findLast((frame) => frame.defined !== undefined)?.defined
+    const owner = open.at(-1)?.owner
     const one = { ...defined.shown, owner }
-    const { listed, names: all } = describe(one, owner?.names ?? [], grammar)
-    definitions.push({ ...defined.ranges, owner: owner?.index ?? -1, ...listed })
-    return { ...one, index: definitions.length - 1, names: all }
+    const listed = describe(one, owner?.path ?? "", grammar)
+    definitions.push({ ...defined.ranges, ...listed })
+    return { ...one, isPublic: listed.isPublic, path: digest(JSON.stringify([owner?.path ?? "", one.name])) }
   }
 
   try {
@@ -122,7 +125,7 @@ export const makeOutline = (tree, text, grammar, reader) => {
       const defined = define(kind)
       const end = (kind & joins) === 0 && defined === undefined ? -1 : cursor.endIndex
       if (cursor.gotoFirstChild()) {
-        open.push({ kind, field, end, defined })
+        open.push({ kind, field, end, defines: defined !== undefined, owner: defined ?? open.at(-1)?.owner })
         continue
       }
       if ((kind & (isNamed | isText)) === isNamed) addUse()
@@ -149,7 +152,7 @@ const kindOf = (open, field, end, { called, naming, declarator }) => {
     const around = open[at]
     if (around === undefined) break
     if ((around.kind & calls) !== 0 && called.has(field)) return call
-    if (naming.has(field) && ((around.kind & names) !== 0 || around.defined !== undefined)) return definition
+    if (naming.has(field) && ((around.kind & names) !== 0 || around.defines)) return definition
     // The name of a member ends what it is a member of; that of a function in C is inside of its declarator.
     const isLast = (around.kind & joins) !== 0 && around.end === end
     if (!isLast && field !== declarator) return use
@@ -159,17 +162,14 @@ const kindOf = (open, field, end, { called, naming, declarator }) => {
   return use
 }
 
-/** @type {(defined: Defined, owners: ReadonlyArray<string>, grammar: Grammar) => { readonly listed: Pick<OutlinedDefinition, "name" | "key" | "signature" | "isPublic">, readonly names: ReadonlyArray<string> }} */
-const describe = (defined, owners, grammar) => {
+/** @type {(defined: Defined, path: string, grammar: Grammar) => Pick<OutlinedDefinition, "name" | "key" | "signature" | "isPublic">} */
+const describe = (defined, path, grammar) => {
   const name = publicName(defined)
   return {
-    listed: {
-      ...(name === undefined ? {} : { name }),
-      key: digest(JSON.stringify([...owners, name ?? defined.name])),
-      signature: digest(defined.header.replace(/\s+/g, " ").trim()),
-      isPublic: isPublic(grammar.name, defined)
-    },
-    names: [...owners, defined.name]
+    ...(name === undefined ? {} : { name }),
+    key: digest(JSON.stringify([path, name ?? defined.name])),
+    signature: digest(defined.header.replace(/\s+/g, " ").trim()),
+    isPublic: isPublic(grammar.name, defined)
   }
 }
 

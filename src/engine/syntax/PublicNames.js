@@ -2,7 +2,7 @@
  * Finds the name of a definition that other files may use, and whether it is public. Heuristics by language; a name too many
  * costs a search. Pure. JavaScript, as `SyntaxWorker.js` is.
  *
- * @typedef {{ readonly header: string, readonly name: string, readonly firstLine: string, readonly owner: Defined | undefined }} Defined
+ * @typedef {{ readonly header: string, readonly name: string, readonly firstLine: string, readonly owner: (Defined & { readonly isPublic: boolean }) | undefined }} Defined
  */
 
 /**
@@ -43,7 +43,7 @@ const unlessPrivate = ({ header }) => !/\bprivate\b/.test(header)
 const script = ({ firstLine, name, owner }) => {
   if (owner === undefined) return /^\s*(?:export\b|exports\.|module\.exports)/.test(firstLine)
   if (!isType(owner)) return false
-  return !name.startsWith("#") && !/^\s*(?:private|protected)\b/.test(firstLine) && script(owner)
+  return !name.startsWith("#") && !/^\s*(?:private|protected)\b/.test(firstLine) && owner.isPublic
 }
 
 /** @type {(definition: Defined) => boolean} */

@@ -44,6 +44,15 @@ describe("definitions around a line", () => {
     expect(answers.slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, i) => [`F${i} 2-4`]))
   })
 
+  it("takes a time in proportion to the text of definitions within definitions", async () => {
+    const nested = (count: number) => `${"class A { b = class {".repeat(count)}\nHERE()\n${"}}".repeat(count)}`
+    const started = performance.now()
+    const chain = await at("a.js", nested(4000))
+    expect(chain === undefined || chain.length > 1000).toBe(true)
+    expect(performance.now() - started).toBeLessThan(8000)
+    expect(await at("a.js", nested(1))).toEqual(["A 1-3", "b = class 1-3"])
+  })
+
   it("gives up without harm when it is interrupted", async () => {
     const asked = definitionsAt({ head: "" }, "a.ts", "f(".repeat(200_000), [1])
     await Effect.runPromise(Effect.timeoutOption(asked, 1))
