@@ -310,8 +310,9 @@ it("changelists with equal numbers on two servers are those of the server that r
   await allSettled(2)
   expect(reviewed()).toEqual([`1-${ours}`])
   expect(JSON.stringify(model.requests)).not.toContain("theirs")
-  // Not even a login.
-  expect(second.calls()).toEqual([])
+  // The report calls it for nothing; the search for missed changes logs in and lists.
+  const described = () => second.calls().filter(({ argv }) => argv.includes("describe"))
+  expect(described()).toEqual([])
   // A changelist outside of the repository of the workspace is not reviewed, also together with one inside.
   const outside = depot.submit("Outside", { files: { "//Ace/dev/z.c": "int secret;\n", "//Ace/z.c": "int secret;\n" } })
   await callNamedHook(aicr.url, directory, "depot", outside, "ada", "ada-laptop", "//Ace/...")
@@ -326,7 +327,7 @@ it("changelists with equal numbers on two servers are those of the server that r
     describe: () => JSON.stringify(reasons())
   })
   expect(depot.calls().length).toBeGreaterThanOrEqual(before)
-  expect(second.calls()).toEqual([])
+  expect(described()).toEqual([])
   expect(chat.got).toHaveLength(1)
   expect(JSON.stringify(model.requests)).not.toContain("secret")
 })
