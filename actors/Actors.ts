@@ -29,13 +29,18 @@ export const deciding = Layer.mergeAll(WorkspaceScheduler.layer, ProviderLimiter
       BatchKeeper.layer,
       ResumeWatch.layer,
       NoticeScan.layer,
-      CatchUp.layer
+      CatchUp.depotsLayer
     )
   )
 )
 
 /** Actors of role `publisher`: those that write to hosts. */
-export const publishing = Layer.mergeAll(ChangePublisher.layer, WritePacer.layer, NoticeSender.layer)
+export const publishing = Layer.mergeAll(
+  ChangePublisher.layer,
+  WritePacer.layer,
+  NoticeSender.layer,
+  CatchUp.hostsLayer
+)
 
 /** Actors of role `chat`: those that own connections to chat platforms. */
 export const chatting = ChatConnection.layer.pipe(

@@ -9,6 +9,7 @@ import { isSearched } from "../../src/admission/IsSearched.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { backoffMillis, doubling } from "../../src/domain/Backoff.ts"
+import { isForgeKind } from "../../src/domain/Kinds.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
 import { catchUpFound, catchUps, catchUpSkipped } from "../../src/observability/Metrics.ts"
@@ -63,21 +64,29 @@ const count = (
   attributes: Readonly<Record<string, string>> = {}
 ) => Metric.update(Metric.withAttributes(counter, { trigger, ...attributes }), by)
 
-const toWhy = ({ why }: { readonly why: Reason }) => Effect.succeed(why)
+const toWhy = ({ why }: { readonly why: Reason }): Effect.Effect<Reason | undefined> => Effect.succeed(why)
 
-const search = Effect.fnUntraced(function* (
-  trigger: TriggerProfile,
-  occasion: CatchUpOccasion,
-  memory: SearchMemory,
-  searchedAt: number | undefined
-) {
-  const kind = toForgeKind(trigger.kind)
+/** A due search for one trigger. */
+interface DueSearch {
+  readonly trigger: TriggerProfile
+  readonly occasion: CatchUpOccasion
+  readonly memory: SearchMemory
+  readonly searchedAt: number | undefined
+  readonly tally: { found: number; skipped: number }
+}
+
+/** A kind of sources, on the nodes that have the credentials of its triggers. Its search returns why it is incomplete. */
+interface Source<R> {
+  readonly name: string
+  readonly shardGroup: ShardGroup
+  readonly covers: (kind: TriggerProfile["kind"]) => boolean
+  readonly search: (due: DueSearch) => Effect.Effect<Reason | undefined, { readonly why: Reason }, R>
+}
+
+const search = Effect.fnUntraced(function* <R>(source: Source<R>, due: DueSearch) {
+  const { memory, occasion, tally, trigger } = due
   const startedAt = yield* Clock.currentTimeMillis
-  const tally = { found: 0, skipped: 0 }
-  const failure: Reason | undefined =
-    kind === undefined
-      ? yield* searchDepot({ trigger, occasion, searchedAt, tally }).pipe(Effect.catch(toWhy))
-      : yield* searchHost(trigger, kind, memory, tally).pipe(Effect.catch(toWhy))
+  const failure = yield* Effect.catch(source.search(due), toWhy)
   memory.failures = failure === undefined ? 0 : memory.failures + 1
   const at = yield* Clock.currentTimeMillis
   yield* (yield* CatchUps).searched(trigger.name, { occasion, startedAt, at, failure, ...tally })
@@ -105,17 +114,19 @@ const search = Effect.fnUntraced(function* (
 })
 
 /** Starts the searches that are due. */
-const scan = Effect.fnUntraced(function* (searches: Searches) {
+const scan = Effect.fnUntraced(function* <R>(source: Source<R>, searches: Searches) {
   const now = yield* Clock.currentTimeMillis
   const states = new Map((yield* (yield* CatchUps).list).map((state) => [state.trigger, state]))
   for (const trigger of (yield* ConfigStore).current().triggers.values()) {
     const { name } = trigger
-    if (!isSearched(trigger) || searches.running.has(name)) continue
+    if (!source.covers(trigger.kind) || !isSearched(trigger) || searches.running.has(name)) continue
     const state = states.get(name)
-    const occasion = dueOccasion(trigger.settings, state, now, searches.memoryOf(name).failures)
+    const memory = searches.memoryOf(name)
+    const occasion = dueOccasion(trigger.settings, state, now, memory.failures)
     if (occasion === undefined) continue
     searches.running.add(name)
-    yield* search(trigger, occasion, searches.memoryOf(name), state?.searchedAt).pipe(
+    const tally = { found: 0, skipped: 0 }
+    yield* search(source, { trigger, occasion, memory, searchedAt: state?.searchedAt, tally }).pipe(
       Effect.catch(logFailure),
       Effect.ensuring(Effect.sync(() => searches.running.delete(name))),
       Effect.forkScoped
@@ -128,17 +139,35 @@ const logFailure = ({ message }: { readonly message: string }) =>
     Effect.logError("missed changes not searched for, retry scheduled", { error: message, suppressed })
   )
 
-const shardGroup: ShardGroup = "actors"
+const layerOf = <R>(source: Source<R>) =>
+  Singleton.make(
+    source.name,
+    Effect.gen(function* () {
+      yield* countStart(source.name)
+      const searches = new Searches()
+      while (true) {
+        yield* Effect.catch(scan(source, searches), logFailure)
+        yield* Effect.sleep(scanInterval)
+      }
+    }).pipe(Effect.scoped),
+    { shardGroup: source.shardGroup }
+  )
 
-export const layer = Singleton.make(
-  "CatchUp",
-  Effect.gen(function* () {
-    yield* countStart("CatchUp")
-    const searches = new Searches()
-    while (true) {
-      yield* Effect.catch(scan(searches), logFailure)
-      yield* Effect.sleep(scanInterval)
-    }
-  }).pipe(Effect.scoped),
-  { shardGroup }
-)
+/** Searches git hosts, on a node that writes to them. */
+export const hostsLayer = layerOf({
+  name: "CatchUp",
+  shardGroup: "publisher",
+  covers: isForgeKind,
+  search: ({ memory, tally, trigger }) => {
+    const kind = toForgeKind(trigger.kind)
+    return kind === undefined ? Effect.succeed(undefined) : searchHost(trigger, kind, memory, tally)
+  }
+})
+
+/** Searches servers of Perforce and Subversion, on a node that routes their reports. */
+export const depotsLayer = layerOf({
+  name: "CatchUpDepots",
+  shardGroup: "actors",
+  covers: (kind) => !isForgeKind(kind),
+  search: searchDepot
+})

@@ -133,16 +133,16 @@ export const layer = (settings: NatsSettings, options: ServiceOptions) => {
     groups.length === 0
       ? withoutActors(roles)
       : Layer.mergeAll(
-          roles.has("actors")
-            ? Actors.deciding.pipe(
+          roles.has("actors") ? Actors.deciding.pipe(Layer.provide([notifications, vcs])) : Layer.empty,
+          roles.has("publisher")
+            ? Actors.publishing.pipe(
                 Layer.provide([
-                  notifications,
-                  vcs,
+                  outputs,
+                  permits,
                   ReceiveFound.layer.pipe(Layer.provide([waking, NatsNewerHeads.layer]))
                 ])
               )
             : Layer.empty,
-          roles.has("publisher") ? Actors.publishing.pipe(Layer.provide([outputs, permits])) : Layer.empty,
           roles.has("chat") ? Actors.chatting.pipe(Layer.provide(agent)) : Layer.empty,
           actorCount(roles),
           observeRunner
