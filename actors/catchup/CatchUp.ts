@@ -22,7 +22,7 @@ import { SearchMemory, toForgeKind } from "./HostSearch.ts"
 import { searchHost } from "./SearchHost.ts"
 
 /** Interval in which requests and due beats are noticed. */
-const scanInterval = Duration.seconds(5)
+const scanInterval = Duration.seconds(10)
 /** Time from an incomplete search to the next one, by the number of those before it. */
 const retry = doubling(Duration.toMillis("1 minute"), Duration.toMillis("5 minutes"))
 /** Shortest time between two searches for a trigger, and before one for refused deliveries, which a sender may repeat without limit. */
@@ -116,10 +116,13 @@ const search = Effect.fnUntraced(function* <R>(source: Source<R>, due: DueSearch
 /** Starts the searches that are due. */
 const scan = Effect.fnUntraced(function* <R>(source: Source<R>, searches: Searches) {
   const now = yield* Clock.currentTimeMillis
+  const triggers = [...(yield* ConfigStore).current().triggers.values()].filter(
+    (trigger) => source.covers(trigger.kind) && isSearched(trigger) && !searches.running.has(trigger.name)
+  )
+  if (triggers.length === 0) return
   const states = new Map((yield* (yield* CatchUps).list).map((state) => [state.trigger, state]))
-  for (const trigger of (yield* ConfigStore).current().triggers.values()) {
+  for (const trigger of triggers) {
     const { name } = trigger
-    if (!source.covers(trigger.kind) || !isSearched(trigger) || searches.running.has(name)) continue
     const state = states.get(name)
     const memory = searches.memoryOf(name)
     const occasion = dueOccasion(trigger.settings, state, now, memory.failures)

@@ -44,7 +44,7 @@ const section = (help: string, name: string): ReadonlyArray<string> => {
 const subcommands = (help: string): ReadonlyArray<string> =>
   ["SUBCOMMANDS", "START:", "OPERATE:", "CONFIGURE:", "EVALUATE:"]
     .flatMap((name) => section(help, name))
-    .flatMap((line) => /^ {2}([a-z]+) /.exec(line)?.[1] ?? [])
+    .flatMap((line) => /^ {2}([a-z][a-z-]*) /.exec(line)?.[1] ?? [])
 
 const pages = new Map<string, string>()
 const visit = async (path: ReadonlyArray<string>): Promise<void> => {
@@ -117,7 +117,7 @@ describe("the documents", () => {
       const help = pages.get(name)
       if (help === undefined) return [`${call}: no command ${name}`]
       // A command with subcommands is mentioned by itself, or called with one of them.
-      if (subcommands(help).length > 0 && words.length > 1 && /^[a-z]+$/.test(words[1] ?? ""))
+      if (subcommands(help).length > 0 && words.length > 1 && /^[a-z][a-z-]*$/.test(words[1] ?? ""))
         return [`${call}: no command ${path}`]
       const flags = call.match(/(?<= )--[a-z-]+/g) ?? []
       return flags.filter((flag) => !new RegExp(`${flag}[ ,]`).test(help)).map((flag) => `${call}: no flag ${flag}`)

@@ -139,7 +139,7 @@ const prepare = async (host: DownHost, group: number) => {
   return { group, pushed, forced, closed, merged, commanded, waiting }
 }
 
-/** What happens to a group while the service is down. */
+/** Changes a group while the service is down. */
 const change = async (host: DownHost, { group, ...pulls }: Awaited<ReturnType<typeof prepare>>) => {
   const { forge } = host
   const opened = await host.open(`opened-${group}`)
