@@ -73,6 +73,8 @@ interface DueSearch {
   readonly memory: SearchMemory
   readonly searchedAt: number | undefined
   readonly tally: { found: number; skipped: number }
+  /** Marks that the search adds; they are stored once it is recorded. */
+  readonly marks: Array<Parameters<CatchUps["Service"]["mark"]>[0]>
 }
 
 /** A kind of sources, on the nodes that have the credentials of its triggers. Its search returns why it is incomplete. */
@@ -89,7 +91,9 @@ const search = Effect.fnUntraced(function* <R>(source: Source<R>, due: DueSearch
   const failure = yield* Effect.catch(source.search(due), toWhy)
   memory.failures = failure === undefined ? 0 : memory.failures + 1
   const at = yield* Clock.currentTimeMillis
-  yield* (yield* CatchUps).searched(trigger.name, { occasion, startedAt, at, failure, ...tally })
+  const { mark, searched } = yield* CatchUps
+  yield* searched(trigger.name, { occasion, startedAt, at, failure, ...tally })
+  yield* Effect.forEach(due.marks, mark, { discard: true })
   yield* count(trigger.name, catchUps, 1, { occasion, outcome: failure === undefined ? "complete" : "incomplete" })
   yield* count(trigger.name, catchUpFound, tally.found)
   yield* count(trigger.name, catchUpSkipped, tally.skipped)
@@ -128,8 +132,8 @@ const scan = Effect.fnUntraced(function* <R>(source: Source<R>, searches: Search
     const occasion = dueOccasion(trigger.settings, state, now, memory.failures)
     if (occasion === undefined) continue
     searches.running.add(name)
-    const tally = { found: 0, skipped: 0 }
-    yield* search(source, { trigger, occasion, memory, searchedAt: state?.searchedAt, tally }).pipe(
+    const results = { tally: { found: 0, skipped: 0 }, marks: [] }
+    yield* search(source, { trigger, occasion, memory, searchedAt: state?.searchedAt, ...results }).pipe(
       Effect.catch(logFailure),
       Effect.ensuring(Effect.sync(() => searches.running.delete(name))),
       Effect.forkScoped

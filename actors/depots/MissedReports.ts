@@ -4,7 +4,8 @@
  * (`CatchUps`). A change without a report becomes a routing receipt like that of a hook, which `DepotRouting` takes from there; a report that
  * comes later finds its review.
  *
- * Receipts are stored before marks. After a crash in between, the receipts are the reports of their changes.
+ * Receipts are stored first, then the search is recorded, then its marks. After a crash in between, the receipts are the reports of their
+ * changes.
  */
 import { Array as Arr, Clock, Duration, Effect, Result } from "effect"
 import { listWatchedPaths } from "../../src/admission/AdmitSubmitted.ts"
@@ -42,9 +43,11 @@ interface DepotSearch {
   /** End of the last recorded search: what was stored since then is not recorded as found. */
   readonly searchedAt: number | undefined
   readonly tally: { found: number; skipped: number }
+  /** New marks, which are stored once the search is recorded: until then, what it found is above them and is counted again. */
+  readonly marks: Array<Parameters<CatchUps["Service"]["mark"]>[0]>
 }
 
-/** Stores receipts of the changes that no hook of the trigger reported, and the new marks. Returns why it could not take all of them. */
+/** Stores receipts of the changes that no hook of the trigger reported, and adds the new marks. Returns why it could not take all of them. */
 export const searchDepot = Effect.fnUntraced(function* (
   search: DepotSearch
 ): Effect.fn.Return<Reason | undefined, StoreError, CatchUps | ConfigStore | Receipts | SubmittedChanges> {
@@ -55,9 +58,8 @@ export const searchDepot = Effect.fnUntraced(function* (
     return { _tag: "ServerNotReadable", reason: server ?? { _tag: "OwnerTrigger", trigger: trigger.name } }
   const scopes = listScopes(server, snapshot, trigger)
   if (scopes.length === 0) return undefined
-  const catchUps = yield* CatchUps
-  const marks = new Map((yield* catchUps.marks(trigger.name)).map(({ mark, scope }) => [scope, mark]))
-  const paths = scopes.map(({ path, scope }) => ({ path, after: marks.get(scope) }))
+  const before = new Map((yield* (yield* CatchUps).marks(trigger.name)).map(({ mark, scope }) => [scope, mark]))
+  const paths = scopes.map(({ path, scope }) => ({ path, after: before.get(scope) }))
   const listed = yield* Effect.result(listChanges(server, paths))
   if (Result.isFailure(listed)) {
     const { reason: failure, why } = listed.failure
@@ -66,8 +68,7 @@ export const searchDepot = Effect.fnUntraced(function* (
   const { failure, mark } = yield* storeMissed(search, snapshot, listed.success)
   for (const { path, scope } of scopes) {
     const newest = Math.min(listed.success.newest.get(path) ?? 0, mark)
-    const before = marks.get(scope)
-    if (before === undefined || newest > before) yield* catchUps.mark({ trigger: trigger.name, scope, mark: newest })
+    if (newest > (before.get(scope) ?? -1)) search.marks.push({ trigger: trigger.name, scope, mark: newest })
   }
   return failure
 })

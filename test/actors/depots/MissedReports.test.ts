@@ -105,7 +105,9 @@ const search = Effect.fnUntraced(function* (
   const snapshot = (yield* ConfigStore).current()
   const trigger = snapshot.triggers.get(name) ?? (yield* Effect.die("no trigger"))
   const tally = { found: 0, skipped: 0 }
-  const why = yield* searchDepot({ trigger, occasion, searchedAt, tally })
+  const marks: Parameters<typeof searchDepot>[0]["marks"] = []
+  const why = yield* searchDepot({ trigger, occasion, searchedAt, tally, marks })
+  yield* Effect.forEach(marks, (yield* CatchUps).mark)
   return { ...tally, failure: why }
 })
 const report = Effect.fnUntraced(function* (routing: Omit<DepotChange, "files">, receivedAt: number) {
