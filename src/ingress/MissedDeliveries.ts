@@ -13,53 +13,38 @@ import type { CatchUpOccasion } from "../store/CatchUps.ts"
 /** Interval in which refusals are noticed, and in which a request that could not be stored is repeated. */
 const interval = Duration.seconds(5)
 
-export class MissedDeliveries {
-  readonly #refused = new Set<TriggerKind>()
+/** Requests searches for the triggers that `covers` selects. Returns whether the request is stored. */
+const request = (occasion: CatchUpOccasion, covers: (kind: TriggerKind) => boolean) =>
+  Effect.gen(function* () {
+    const triggers = [...(yield* ConfigStore).current().triggers.values()]
+    const names = triggers.filter(({ enabled, kind }) => enabled && covers(kind)).map(({ name }) => name)
+    yield* (yield* CatchUps).request(names, occasion, yield* Clock.currentTimeMillis)
+    return true
+  }).pipe(
+    Effect.catch(({ message }) =>
+      limitWarning("missed deliveries", (suppressed) =>
+        Effect.logWarning("search for missed changes not requested, retry scheduled", { error: message, suppressed })
+      ).pipe(Effect.as(false))
+    )
+  )
 
-  /** Called for each refused delivery. */
-  refused(kind: TriggerKind): void {
-    this.#refused.add(kind)
+const requestAll = Effect.fnUntraced(function* (refused: Set<TriggerKind>) {
+  while (!(yield* request("start", isCalledByHosts))) yield* Effect.sleep(interval)
+  while (true) {
+    yield* Effect.sleep(interval)
+    const kinds = new Set(refused)
+    if (kinds.size === 0 || !(yield* request("refused", (kind) => kinds.has(kind)))) continue
+    for (const kind of kinds) refused.delete(kind)
   }
+})
 
-  #request(kinds: ReadonlySet<TriggerKind> | undefined, occasion: CatchUpOccasion) {
-    return Effect.gen(function* () {
-      const triggers = [...(yield* ConfigStore).current().triggers.values()].filter(
-        ({ enabled, kind }) => enabled && isCalledByHosts(kind) && (kinds === undefined || kinds.has(kind))
-      )
-      const names = triggers.map(({ name }) => name)
-      yield* (yield* CatchUps).request(names, occasion, yield* Clock.currentTimeMillis)
-    })
+/** Requests searches until the scope ends. `refused` is called for each refused delivery. */
+export const requestSearches = Effect.gen(function* () {
+  const refused = new Set<TriggerKind>()
+  yield* Effect.forkScoped(requestAll(refused))
+  return {
+    refused: (kind: TriggerKind): void => {
+      refused.add(kind)
+    }
   }
-
-  /** Requests searches until it is interrupted. */
-  readonly run = Effect.suspend(() => this.#run())
-
-  #run() {
-    const refused = this.#refused
-    const request = this.#request.bind(this)
-    return Effect.gen(function* () {
-      let isStarted = false
-      while (true) {
-        const kinds = new Set(refused)
-        if (!isStarted || kinds.size > 0) {
-          const stored = yield* request(isStarted ? kinds : undefined, isStarted ? "refused" : "start").pipe(
-            Effect.as(true),
-            Effect.catch(({ message }) =>
-              limitWarning("missed deliveries", (suppressed) =>
-                Effect.logWarning("search for missed changes not requested, retry scheduled", {
-                  error: message,
-                  suppressed
-                })
-              ).pipe(Effect.as(false))
-            )
-          )
-          if (stored) {
-            isStarted = true
-            for (const kind of kinds) refused.delete(kind)
-          }
-        }
-        yield* Effect.sleep(interval)
-      }
-    })
-  }
-}
+})

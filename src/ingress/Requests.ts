@@ -6,7 +6,7 @@ import { Clock, Context, Option } from "effect"
 import type { Effect } from "effect"
 import { AdminApi } from "../admin/AdminApi.ts"
 import type { ConfigStore } from "../config/ConfigStore.ts"
-import type { ForgeKind } from "../domain/Kinds.ts"
+import type { ForgeKind, TriggerKind } from "../domain/Kinds.ts"
 import { webhookDuration } from "../observability/Metrics.ts"
 import { renderMetrics } from "../observability/MetricsText.ts"
 import type { ReadyResponses } from "./Health.ts"
@@ -23,6 +23,7 @@ import type { Exchange } from "./HttpListener.ts"
 import type { Route } from "./Routes.ts"
 import { listMethods, parseRoute } from "./Routes.ts"
 import type { TriggerPath } from "./TriggerPayload.ts"
+import { callKinds } from "./Triggers.ts"
 import type { Triggers } from "./Triggers.ts"
 import type { Webhooks } from "./Webhooks.ts"
 
@@ -39,6 +40,8 @@ interface RequestParts {
   readonly webhooks: Webhooks
   /** An event of a host on a path that is none of the service. */
   readonly misdirected: (kind: ForgeKind, path: string, now: number) => void
+  /** A delivery or call that is refused before its body is read, because too many are. */
+  readonly refusedForLoad: (kind: TriggerKind) => void
   readonly triggers: Triggers
   readonly chat: ChatCallbacks
   readonly admin: Option.Option<AdminApi["Service"]>
@@ -192,7 +195,7 @@ export class Requests {
     const refuse = () => webhooks.preflight(kind, headers, client, this.#clock.currentTimeMillisUnsafe())
     return (
       this.#declaresTooMuch(request) ??
-      this.#deliver(exchange, client, refuse, (blocks, now) =>
+      this.#deliver(kind, exchange, client, refuse, (blocks, now) =>
         webhooks.handle({ id, kind, headers, blocks, client, now, isGone })
       )
     )
@@ -205,7 +208,7 @@ export class Requests {
     const refuse = () => triggers.preflight(path, headers, this.#clock.currentTimeMillisUnsafe())
     return (
       this.#declaresTooMuch(request) ??
-      this.#deliver(exchange, clientKey(this.#addressOf(request)), refuse, (blocks, now) =>
+      this.#deliver(callKinds[path], exchange, clientKey(this.#addressOf(request)), refuse, (blocks, now) =>
         triggers.handle({ id, path, headers, body: joined(blocks), now })
       )
     )
@@ -236,6 +239,7 @@ export class Requests {
 
   /** Reads the body of a webhook or a call, handles it and records the duration. */
   async #deliver(
+    kind: TriggerKind,
     exchange: Exchange,
     client: string,
     refuse: () => Refusal | undefined,
@@ -243,7 +247,10 @@ export class Requests {
   ): Promise<IngressResponse | undefined> {
     const startedAt = performance.now()
     const body = await this.#readUnderHead(exchange, this.#bodyLimit(), client, refuse)
-    if (body._tag === "Refused") return body.response
+    if (body._tag === "Refused") {
+      if (body.response === Responses.bodiesTooMany) this.#parts.refusedForLoad(kind)
+      return body.response
+    }
     const response = await handle(body.blocks, this.#clock.currentTimeMillisUnsafe()).finally(body.release)
     webhookDuration.updateUnsafe((performance.now() - startedAt) / 1000, this.#parts.context)
     return response

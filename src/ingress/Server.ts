@@ -11,7 +11,7 @@ import { SignatureCounts } from "./SignatureCounts.ts"
 import { ChatRequests } from "../store/ChatRequests.ts"
 import { BodyReader, smallBytes } from "./Body.ts"
 import { Dashboard } from "./Dashboard.ts"
-import { MissedDeliveries } from "./MissedDeliveries.ts"
+import { requestSearches } from "./MissedDeliveries.ts"
 import { makeDeliveryLog } from "./DeliveryLog.ts"
 import { makeChatCallbacks } from "./ChatCallbacks.ts"
 import { makeProbes } from "./Health.ts"
@@ -80,8 +80,7 @@ const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof Po
   const prefix = normalisePrefix(settings.path_prefix)
   const rejected = new SignatureCounts(context)
   yield* Effect.addFinalizer(() => rejected.close)
-  const missed = new MissedDeliveries()
-  yield* Effect.forkScoped(missed.run)
+  const missed = yield* requestSearches
   const { intake, misdirected, triggers, webhooks } = yield* makeReceiving((line) => {
     const log = makeDeliveryLog(line, rejected)
     return {
@@ -105,6 +104,7 @@ const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof Po
     bodies: bodyReader(settings, options.slowBodyMillis ?? 5000),
     webhooks,
     misdirected,
+    refusedForLoad: missed.refused,
     triggers,
     chat: makeChatCallbacks({ config, requests: yield* ChatRequests, wake }),
     admin: yield* Effect.serviceOption(AdminApi),

@@ -60,10 +60,12 @@ export interface Called {
   readonly replayOf?: string | undefined
 }
 
-const kindOf = { manual: "manual", custom: "manual", p4: "perforce", svn: "subversion" } as const satisfies Record<
-  TriggerPath,
-  TriggerKind
->
+export const callKinds = {
+  manual: "manual",
+  custom: "manual",
+  p4: "perforce",
+  svn: "subversion"
+} as const satisfies Record<TriggerPath, TriggerKind>
 
 /** The same call within ten minutes is a repetition; later it requests a new review. */
 const repeatedWithinMillis = 600_000
@@ -79,15 +81,15 @@ const deliveryOf = (
   { body, headers, id, now, path, replayOf }: Called,
   { moves, scope }: { readonly scope: string; readonly moves: boolean }
 ): DeliveryKey => {
-  if (replayOf !== undefined) return uniqueDeliveryKey(deliveryKey(kindOf[path], "replay"), id)
+  if (replayOf !== undefined) return uniqueDeliveryKey(deliveryKey(callKinds[path], "replay"), id)
   const key = headers["idempotency-key"]
   if (typeof key === "string" && key !== "" && key.length <= 200) {
-    return deliveryKey(kindOf[path], `key:${createHash("sha256").update(`${scope}\n${key}`).digest("hex")}`)
+    return deliveryKey(callKinds[path], `key:${createHash("sha256").update(`${scope}\n${key}`).digest("hex")}`)
   }
   const hash = createHash("sha256")
     .update(`${scope}\n${path}\n${moves ? Math.floor(now / repeatedWithinMillis) : ""}\n`)
     .update(body)
-  return deliveryKey(kindOf[path], `sha256:${hash.digest("hex")}`)
+  return deliveryKey(callKinds[path], `sha256:${hash.digest("hex")}`)
 }
 
 /** Counts and logs a call that was not stored. */
@@ -124,7 +126,7 @@ const reject = async (
   reason: Parameters<typeof malformed>[0],
   issues: Parameters<typeof malformed>[1]
 ): Promise<IngressResponse> => {
-  const kind = kindOf[path]
+  const kind = callKinds[path]
   const key = uniqueDeliveryKey(deliveryKey(kind, "rejected"), id)
   const record: EventRecord = {
     ...recordOf(id, kind, path, now, key),
@@ -223,7 +225,7 @@ const preflight = (
   now: number
 ): (() => IngressResponse) | undefined => {
   const snapshot = parts.config.current()
-  const kind = kindOf[path]
+  const kind = callKinds[path]
   if (snapshot.triggersOfKind(kind).length === 0)
     return () => {
       parts.log.unwanted(kind, "trigger_not_configured", now)
@@ -246,7 +248,7 @@ const routeChange = async (
   scope: KeyScope
 ): Promise<IngressResponse> => {
   const { id, now, path } = called
-  const kind = kindOf[path]
+  const kind = callKinds[path]
   const limit = parts.config.current().document.queue.limits.per_workspace
   if (!(await parts.waiting.admit(scope, limit, now))) return failed(parts, kind, "queue_full", { id, now })
   const workspaces = scope.workspaces === undefined ? undefined : [...scope.workspaces]
@@ -273,7 +275,7 @@ const routeChange = async (
 
 /** Stores a change whose triggers are all disabled. */
 const declineDisabled = async (parts: StoringParts, { id, now, path }: Called): Promise<IngressResponse> => {
-  const kind = kindOf[path]
+  const kind = callKinds[path]
   const reason = "trigger_disabled"
   const key = uniqueDeliveryKey(deliveryKey(kind, "ignored"), id)
   const record: EventRecord = {
@@ -321,14 +323,14 @@ const decide = async (parts: TriggerParts, called: Called, scope: KeyScope): Pro
     const outcome = admitManual({ snapshot, request, scope: workspaces, now })
     return outcome.accepted ? start(storing, called, request, outcome) : decline(storing, called, request, outcome)
   }
-  return isOff(snapshot, kindOf[path])
+  return isOff(snapshot, callKinds[path])
     ? declineDisabled(storing, called)
     : routeChange(storing, called, payload.change, scope)
 }
 
 /** Returns undefined if no trigger of the kind is configured any more. */
 const replay = (parts: TriggerParts, called: Called, scope: KeyScope): Promise<IngressResponse> | undefined =>
-  parts.config.current().triggersOfKind(kindOf[called.path]).length === 0 ? undefined : decide(parts, called, scope)
+  parts.config.current().triggersOfKind(callKinds[called.path]).length === 0 ? undefined : decide(parts, called, scope)
 
 export const makeTriggers = (parts: TriggerParts) => ({
   preflight: (path: TriggerPath, headers: IncomingHttpHeaders, now: number): (() => IngressResponse) | undefined =>
