@@ -10,6 +10,16 @@ import type { StoredEvent } from "../../src/store/Receipts.ts"
 import { decideFound, foundFacts } from "./HostSearch.ts"
 import type { HostSearch, SeenUntil } from "./HostSearch.ts"
 
+/** Returns whether the service has reviewed the head after a comment, of which a restored backup has no record. */
+const isReviewedSince = Effect.fnUntraced(function* (
+  { client }: HostSearch,
+  { head, repo }: HostPull,
+  createdAt: number
+) {
+  const status = yield* client.changes.ownStatus(repo, head)
+  return status !== undefined && status.state !== "pending" && status.at >= createdAt
+})
+
 export const decideCommands = Effect.fnUntraced(function* (
   search: HostSearch,
   pull: HostPull,
@@ -28,6 +38,7 @@ export const decideCommands = Effect.fnUntraced(function* (
     const key = commandKey(kind, targetOf, id)
     const isOnRecord = records.some(({ deliveryKey }) => deliveryKey === key)
     if (command === undefined || author === undefined || isOwnComment(body) || createdAt < from || isOnRecord) continue
+    if (command === "review" && (yield* isReviewedSince(search, pull, createdAt))) continue
     const facts = foundFacts(
       search,
       { head: undefined, repo, target },

@@ -11,6 +11,7 @@ import type { IgnoreReason } from "../../src/domain/Decision.ts"
 import type { HostEvent } from "../../src/domain/HostEvent.ts"
 import { deliveryKey } from "../../src/domain/Keys.ts"
 import type { HostPull } from "../../src/forge/Forge.ts"
+import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import type { StoredEvent } from "../../src/store/Receipts.ts"
@@ -63,23 +64,44 @@ const isDecided = (records: ReadonlyArray<StoredEvent>, change: Change): boolean
       holds(record)
   )
 
-/**
- * Returns whether a pull request that is on no record needs no review: its head is older than the first search, or the service has set a final
- * status on it, which is missing in a restored backup.
- */
-const isKnownElsewhere = Effect.fnUntraced(function* (
+/** Returns whether a pull request without a record has a head from before the first search. */
+const isOld = Effect.fnUntraced(function* (
   { client }: HostSearch,
   { createdAt, repo }: Candidate,
   head: string,
   { first }: SeenUntil
 ) {
-  if (createdAt !== undefined && createdAt <= first) {
-    const committedAt = yield* client.changes.committedAt(repo, head)
-    if (committedAt === undefined || committedAt <= first) return true
-  }
+  if (createdAt === undefined || createdAt > first) return false
+  const committedAt = yield* client.changes.committedAt(repo, head)
+  return committedAt === undefined || committedAt <= first
+})
+
+/** Returns whether the service has set a final status on a head, whose review is missing in a restored backup. */
+const isReviewed = Effect.fnUntraced(function* ({ client }: HostSearch, { repo }: Candidate, head: string) {
   const status = yield* client.changes.ownStatus(repo, head)
   return status !== undefined && status.state !== "pending"
 })
+
+/** Failures that concern one change: the others are decided about. */
+const ofOne: ReadonlySet<string> = new Set(["forbidden", "not_found", "conflict", "invalid"])
+
+/** Counts a change that the host does not disclose, and continues. */
+export const continueWithout =
+  ({ tally, trigger }: HostSearch, { number, repo }: Pick<Candidate, "number" | "repo">) =>
+  <A, E extends { readonly _tag: string }, R>(deciding: Effect.Effect<A, E | ForgeError, R>) =>
+    Effect.catchIf(
+      deciding,
+      (error): error is ForgeError => error instanceof ForgeError && ofOne.has(error.reason),
+      ({ why }) => {
+        tally.skipped += 1
+        return Effect.logWarning("change not read, the search for missed changes continues without it", {
+          trigger: trigger.name,
+          repository: repo.fullName,
+          number,
+          reason: why
+        })
+      }
+    )
 
 const keyOf = (search: HostSearch, { baseRef, head, number, repo }: HostPull, more: string) => {
   const target = targetKey({
@@ -111,9 +133,10 @@ const decideHead = Effect.fnUntraced(function* (
   }
   const { change } = admitted
   if (isDecided(records, change)) return
-  if (records.length === 0 && (yield* isKnownElsewhere(search, candidate, pull.head, seen))) return
+  if (records.length === 0 && (yield* isOld(search, candidate, pull.head, seen))) return
   // Work that was given up may be found again later; each time has a key of its own.
   const givenUp = records.find((record) => record.work !== undefined && record.facts.head === pull.head)
+  if (givenUp === undefined && (yield* isReviewed(search, candidate, pull.head))) return
   const key = keyOf(search, pull, givenUp === undefined ? "" : `:after:${givenUp.id}`)
   yield* decideFound(search, event, key, change.workspace)
 })

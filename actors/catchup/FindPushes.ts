@@ -65,7 +65,13 @@ export const findPushes = Effect.fnUntraced(function* (
   branches: ReadonlySet<string>,
   mark: CatchUpMark | undefined
 ) {
-  const tips = yield* search.client.changes.tips({ fullName }, [...branches])
+  const tips = yield* Effect.catchIf(
+    search.client.changes.tips({ fullName }, [...branches]),
+    ({ reason }) => reason === "not_found" || reason === "forbidden",
+    // Its deliveries end, too.
+    () => Effect.succeed(undefined)
+  )
+  if (tips === undefined) return
   for (const tip of tips) yield* decideTip(search, fullName, tip, mark?.tips)
   const found = Object.fromEntries(tips.map(({ branch, head }) => [branch, head]))
   const isSame = mark !== undefined && tips.every(({ branch, head }) => mark.tips?.[branch] === head)

@@ -5,7 +5,6 @@
 import { Clock, Duration, Effect } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
-import { toSourceFacts } from "../../src/admission/Select.ts"
 import { foldRepo } from "../../src/domain/Change.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
@@ -15,7 +14,8 @@ import { Forges } from "../../src/forge/Forges.ts"
 import { CatchUps } from "../../src/store/CatchUps.ts"
 import type { CatchUpMark } from "../../src/store/CatchUps.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
-import { decidePull, isPassing } from "./FindPulls.ts"
+import { findIgnored } from "./FindIgnored.ts"
+import { continueWithout, decidePull } from "./FindPulls.ts"
 import { findPushes } from "./FindPushes.ts"
 import type { HostSearch, SearchMemory } from "./HostSearch.ts"
 import { listSources, scopeOfBranches, scopeOfOwner } from "./Sources.ts"
@@ -58,27 +58,6 @@ const remember = ({ updates }: SearchMemory, pull: ChangedPull): void => {
   }
 }
 
-/** Failures that concern one change: the others are decided about. */
-const ofOne: ReadonlySet<string> = new Set(["forbidden", "not_found", "conflict", "invalid"])
-
-/** Counts a change that the host does not disclose, and continues. */
-const leaveOut =
-  ({ tally, trigger }: HostSearch, { number, repo }: Pick<ChangedPull, "number" | "repo">) =>
-  <A, E extends { readonly _tag: string }, R>(decided: Effect.Effect<A, E | ForgeError, R>) =>
-    Effect.catchIf(
-      decided,
-      (error): error is ForgeError => error instanceof ForgeError && ofOne.has(error.reason),
-      ({ why }) => {
-        tally.skipped += 1
-        return Effect.logWarning("change not read, the search for missed changes continues without it", {
-          trigger: trigger.name,
-          repository: repo.fullName,
-          number,
-          reason: why
-        })
-      }
-    )
-
 const searchOwner = Effect.fnUntraced(function* (search: HostSearch, owner: HostOwner, known: CatchUpMark | undefined) {
   const { client, now, tally, trigger } = search
   const catchUps = yield* CatchUps
@@ -91,41 +70,32 @@ const searchOwner = Effect.fnUntraced(function* (search: HostSearch, owner: Host
   const since = known.mark - overlapMillis
   const { more, pulls } = yield* client.changes.pulls(owner, since, maxListed)
   tally.skipped += more
+  /** The first change that the host failed to return: the mark stays before it. */
+  let failed: { readonly error: ForgeError; readonly at: number } | undefined
   let reached = known.mark
+  const save = () => (reached > known.mark ? advance(reached) : Effect.void)
   for (const pull of select(search, pulls)) {
-    yield* decidePull(search, pull, { first: known.first, since }).pipe(
-      leaveOut(search, pull),
-      Effect.tapError(() => (reached > known.mark ? advance(reached) : Effect.void))
-    )
-    remember(search.memory, pull)
-    reached = Math.max(reached, pull.updatedAt)
+    const deciding = decidePull(search, pull, { first: known.first, since }).pipe(continueWithout(search, pull))
+    const error = yield* Effect.tapError(ofOneRequest(deciding), save)
+    if (error === undefined) remember(search.memory, pull)
+    else failed ??= { error, at: pull.updatedAt }
+    if (failed === undefined) reached = Math.max(reached, pull.updatedAt)
   }
-  const newest = Math.max(known.mark, ...pulls.map(({ updatedAt }) => updatedAt))
-  if (newest > known.mark) yield* advance(newest)
+  if (failed === undefined) reached = Math.max(reached, ...pulls.map(({ updatedAt }) => updatedAt))
+  yield* save()
+  if (failed !== undefined) return yield* failed.error
 })
 
-const maxIgnored = 1000
-
-/** Decides again about pull requests that were ignored for a reason that another configuration may have changed. */
-const decideIgnored = Effect.fnUntraced(function* (search: HostSearch) {
-  const { kind, limits, memory, now, snapshot, trigger } = search
-  if (memory.configHash === snapshot.hash) return
-  const since = now - Duration.toMillis(Duration.hours(limits.max_age_hours))
-  const filter = { trigger: trigger.name, decision: "ignored", since, limit: maxIgnored } as const
-  const again = new Map<string, { readonly repo: { readonly fullName: string }; readonly number: number }>()
-  for (const { facts, reason, repo } of yield* (yield* Receipts).list(filter)) {
-    if (repo === undefined || facts.number === undefined || !isPassing(reason)) continue
-    const enabled = snapshot.route(trigger.name, toSourceFacts(kind, { fullName: repo }, facts.branch))
-    if (!enabled.some((workspace) => workspace.enabled)) continue
-    const candidate = { repo: { fullName: repo }, number: facts.number }
-    again.set(updateKey(candidate), candidate)
-  }
-  for (const candidate of again.values())
-    yield* decidePull(search, { ...candidate, createdAt: undefined }, { first: 0, since: now }).pipe(
-      leaveOut(search, candidate)
+/** Returns the error if the host failed one request and responds to others: other changes are decided about. */
+const ofOneRequest = <E extends { readonly _tag: string }, R>(deciding: Effect.Effect<void, E | ForgeError, R>) =>
+  deciding.pipe(
+    Effect.as<ForgeError | undefined>(undefined),
+    Effect.catchIf(
+      (error): error is ForgeError =>
+        error instanceof ForgeError && error.reason === "unavailable" && error.isOutage !== true,
+      Effect.succeed
     )
-  memory.configHash = snapshot.hash
-})
+  )
 
 /** Continues after a failure of the host, and returns the first one. */
 const each = <A, E extends { readonly _tag: string; readonly why: Reason }, R>(
@@ -158,7 +128,7 @@ export const searchHost = Effect.fnUntraced(function* (
   const { branches, owners } = listSources(snapshot, trigger, yield* (yield* Receipts).sources(trigger.name), marks)
   const failures = [
     yield* each(owners, (owner) => searchOwner(search, owner, marks.get(scopeOfOwner(owner.name)))),
-    yield* each([search], decideIgnored),
+    yield* each([search], findIgnored),
     yield* each(branches, ([repo, names]) => findPushes(search, repo, names, marks.get(scopeOfBranches(repo))))
   ]
   return failures.find((failure) => failure !== undefined)

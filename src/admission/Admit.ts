@@ -83,7 +83,8 @@ const trustedRepo = ({ fullName, hostId, webUrl }: Repo, baseUrl: string | undef
 
 const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
-const isWatched = (branches: ReadonlyArray<string> | undefined, branch: string | undefined): boolean =>
+/** Returns whether one of these branches is meant, or all are: none is listed, or its name is unknown. */
+export const isWatched = (branches: ReadonlyArray<string> | undefined, branch: string | undefined): boolean =>
   branches === undefined || branches.length === 0 || branch === undefined || branches.includes(branch)
 
 /** A delivery whose event names a repository, with its trigger and workspace. */

@@ -3,9 +3,10 @@ import { Effect, Layer } from "effect"
 import { searchHost } from "../../../actors/catchup/SearchHost.ts"
 import { SearchMemory } from "../../../actors/catchup/HostSearch.ts"
 import { noopNotifications } from "../../../src/app/ActorMessages.ts"
-import { layerStatic } from "../../../src/config/snapshots/FileConfigStore.ts"
+import { makeStaticStore } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
+import type { Snapshot } from "../../../src/config/Snapshot.ts"
 import type { HostPull } from "../../../src/forge/Forge.ts"
 import { ForgeError } from "../../../src/forge/ForgeError.ts"
 import { Forges } from "../../../src/forge/Forges.ts"
@@ -49,6 +50,17 @@ export class ListedHost {
       ...existing,
       ...change
     })
+  }
+
+  /** Replaces the configuration of the service. */
+  configure: (snapshot: Snapshot) => void = () => {}
+
+  configured(given: Snapshot): ConfigStore["Service"] {
+    let snapshot = given
+    this.configure = (next) => {
+      snapshot = next
+    }
+    return { ...makeStaticStore(given), current: () => snapshot }
   }
 
   #request<A>(request: string, read: () => A): Effect.Effect<A, ForgeError> {
@@ -134,27 +146,28 @@ const raise = (number: number): never => {
 
 const trigger = { name: "tea", kind: "gitea", base_url: "https://gitea.test", token: "t", webhook_secret: "s" }
 
+interface ServiceOptions {
+  readonly catch_up?: object
+  readonly review?: object
+  readonly limits?: { readonly perWorkspace: number; readonly total: number }
+}
+
+const queueLimits = { perWorkspace: 100, total: 100 }
+
+export const makeDocument = ({ catch_up = {}, limits = queueLimits, review = {} }: ServiceOptions) => ({
+  triggers: [{ ...trigger, catch_up }],
+  queue: { limits: { per_workspace: limits.perWorkspace, total: limits.total } },
+  workspaces: { instances: { app: { source_repo: { trigger: "tea", repo: "acme/app" }, review } } }
+})
+
 /** The parts of a service over a host; `limits` are those of its queue. */
-export const service = (
-  host: ListedHost,
-  {
-    catch_up = {},
-    review = {},
-    limits = { perWorkspace: 100, total: 100 }
-  }: {
-    readonly catch_up?: object
-    readonly review?: object
-    readonly limits?: { perWorkspace: number; total: number }
-  } = {}
-) => {
-  const document = {
-    triggers: [{ ...trigger, catch_up }],
-    queue: { limits: { per_workspace: limits.perWorkspace, total: limits.total } },
-    workspaces: { instances: { app: { source_repo: { trigger: "tea", repo: "acme/app" }, review } } }
-  }
+export const service = (host: ListedHost, options: ServiceOptions = {}) => {
   const parts = Layer.mergeAll(
-    actorStores(limits),
-    Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic)),
+    actorStores(options.limits ?? queueLimits),
+    Layer.effect(
+      ConfigStore,
+      Effect.map(toSnapshot(makeDocument(options), {}), (given) => host.configured(given))
+    ),
     OwnAccounts.layer,
     Layer.sync(Forges, () => Forges.of(host.forges())),
     noopNotifications

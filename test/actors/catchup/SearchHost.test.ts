@@ -4,13 +4,14 @@ import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { dueOccasion } from "../../../actors/catchup/CatchUp.ts"
 import { SearchMemory } from "../../../actors/catchup/HostSearch.ts"
+import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import type { CatchUp } from "../../../src/store/CatchUps.ts"
 import { TargetKey } from "../../../src/domain/Keys.ts"
 import { Priority } from "../../../src/domain/Entry.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import { triggerDefaults } from "../../harness/TriggerDefaults.ts"
-import { hour, ListedHost, search, service, start } from "./ListedHost.ts"
+import { hour, ListedHost, makeDocument, search, service, start } from "./ListedHost.ts"
 
 type World = Parameters<typeof service>[1]
 
@@ -100,11 +101,47 @@ searched(
   "a head with a final status of the service counts as reviewed, which a restored backup does not contain",
   (host) =>
     Effect.gen(function* () {
-      host.set(1, { updatedAt: start + hour })
+      const comments = [{ id: "7", body: "/aicr review", createdAt: start + hour }]
+      host.set(1, { updatedAt: start + hour, comments })
       host.statuses.set("head-1", start + hour)
       assert.strictEqual((yield* search()).found, 0)
       assert.deepStrictEqual(yield* records, [])
+      // A head without a status, and then one of which the backup has no record although it has others of the pull request.
+      host.set(1, { updatedAt: start + 2 * hour, head: "second", comments: [] })
+      assert.strictEqual((yield* search()).found, 1)
+      host.set(1, { updatedAt: start + 3 * hour, head: "third" })
+      host.statuses.set("third", start + 3 * hour)
+      assert.strictEqual((yield* search()).found, 0)
     })
+)
+
+searched("a command after the last review is executed", (host) =>
+  Effect.gen(function* () {
+    host.statuses.set("head-1", start + hour)
+    const comments = [{ id: "7", body: "/aicr review", createdAt: start + 2 * hour }]
+    host.set(1, { updatedAt: start + 2 * hour, comments })
+    assert.strictEqual((yield* search()).found, 1)
+    assert.deepStrictEqual(
+      (yield* entries).map(({ change }) => change.requestedBy),
+      ["dana"]
+    )
+  })
+)
+
+searched(
+  "what was ignored is decided about again under a configuration that does not ignore it",
+  (host) =>
+    Effect.gen(function* () {
+      host.set(1, { updatedAt: start + hour, draft: true })
+      const memory = new SearchMemory()
+      assert.strictEqual((yield* search(memory)).found, 0)
+      host.requests = []
+      assert.strictEqual((yield* search(memory)).found, 0)
+      assert.deepStrictEqual(host.requests, ["pulls acme"])
+      host.configure(yield* toSnapshot(makeDocument({ review: { skip_drafts: false } }), {}))
+      assert.strictEqual((yield* search(memory)).found, 1)
+    }),
+  { review: { skip_drafts: true } }
 )
 
 searched("a command is executed once, whether a delivery or a search reports it", (host) =>
@@ -180,13 +217,17 @@ searched(
   { limits: { perWorkspace: 10, total: 100 } }
 )
 
-searched("a host that fails in the middle is searched further later", (host) =>
+searched("a host that fails one request is searched further, and again from there", (host) =>
   Effect.gen(function* () {
+    const memory = new SearchMemory()
     for (const number of [1, 2, 3]) host.set(number, { updatedAt: start + number })
     host.fails = /pull 2/
-    assert.deepStrictEqual(yield* search(), { found: 1, skipped: 0, failure: "Unreachable" })
+    assert.deepStrictEqual(yield* search(memory), { found: 2, skipped: 0, failure: "Unreachable" })
+    assert.deepStrictEqual(yield* search(memory), { found: 0, skipped: 0, failure: "Unreachable" })
     host.fails = undefined
-    assert.deepStrictEqual(yield* search(), { found: 2, skipped: 0, failure: undefined })
+    host.requests = []
+    assert.deepStrictEqual(yield* search(memory), { found: 1, skipped: 0, failure: undefined })
+    assert.deepStrictEqual(host.requests, ["pulls acme", "pull 2", "status head-2"])
     assert.deepStrictEqual(yield* heads, ["head-1", "head-2", "head-3"])
   })
 )
