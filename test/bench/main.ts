@@ -18,6 +18,7 @@ export interface Benchmark {
 const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   agents: () => import("./agents.ts").then((module) => module.agents),
   actors: () => import("./actors.ts").then((module) => module.actorCalls),
+  catchup: () => import("./catchup.ts").then((module) => module.catchup),
   chat: () => import("./chat.ts").then((module) => module.chat),
   cluster: () => import("./cluster.ts").then((module) => module.cluster),
   cpu: () => import("./cpu.ts").then((module) => module.cpu),
