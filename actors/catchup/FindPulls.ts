@@ -47,7 +47,8 @@ const toEvent = (search: HostSearch, pull: HostPull): Extract<HostEvent, { reado
   return {
     _tag: "PullRequestUpdated",
     ...foundFacts(search, { head, repo, target }, { branch: baseRef, author: author?.username }),
-    pull: { number, head, base, headRef, baseRef, title, description, url, author, draft, labels }
+    pull: { number, head, base, headRef, baseRef, title, description, url, author, draft, labels },
+    isHeadOnly: true
   }
 }
 

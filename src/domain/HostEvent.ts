@@ -62,7 +62,12 @@ export type IgnoredEvent = Extract<HostEvent, { readonly _tag: "Ignored" }>
 
 export type HostEvent =
   /** A pull request that should be reviewed if the configuration allows. */
-  | ({ readonly _tag: "PullRequestUpdated"; readonly pull: PullRequestFacts } & EventFacts)
+  | ({
+      readonly _tag: "PullRequestUpdated"
+      readonly pull: PullRequestFacts
+      /** Whether it was only opened or pushed. Otherwise a person did more, such as a change of its base or a request for a review. */
+      readonly isHeadOnly: boolean
+    } & EventFacts)
   /** Closed or merged: waiting work for it is cancelled. */
   | ({ readonly _tag: "PullRequestClosed"; readonly number: number; readonly baseRef: string | undefined } & EventFacts)
   | ({

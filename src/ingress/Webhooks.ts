@@ -212,12 +212,9 @@ interface StoringParts extends WebhookParts {
   readonly stored: () => void
 }
 
-/** Actions by which a person requests a review of a head that may have been reviewed. */
-const requesting: ReadonlySet<string | undefined> = new Set(["reopened", "reopen", "review_requested"])
-
 /** Returns whether the delivery starts nothing if its head was reviewed. */
-const isOnce = ({ replayOf }: Verified, { action }: HostEvent, { requestedBy }: Change): boolean =>
-  replayOf === undefined && requestedBy === undefined && !requesting.has(action)
+const isOnce = ({ replayOf }: Verified, event: HostEvent): boolean =>
+  replayOf === undefined && (event._tag === "Pushed" || (event._tag === "PullRequestUpdated" && event.isHeadOnly))
 
 /** Stores an admitted delivery, queues its entry and wakes the scheduler. */
 const start = async (
@@ -242,7 +239,7 @@ const start = async (
     record,
     work: command === undefined ? workOf(received, admission) : undefined,
     pull,
-    once: isOnce(received, event, change)
+    once: isOnce(received, event)
   })
   if (intakeResult._tag === "Refused") {
     return refuse(parts, received, "store_unavailable")

@@ -197,7 +197,10 @@ export class Runs extends Context.Service<
       head: string,
       statuses: ReadonlyArray<RunStatus>
     ) => Effect.Effect<Run | undefined, StoreError>
-    /** Returns the newest published run of each of these targets and heads, also one that is being published. */
+    /**
+     * Returns the newest runs of these targets that are published, or being published, on one of these heads. A target whose newest run has
+     * another head or base may have to be reviewed again, or to get back an earlier verdict.
+     */
     readonly reviewed: (
       changes: ReadonlyArray<{ readonly targetKey: TargetKey; readonly head: string }>
     ) => Effect.Effect<ReadonlyArray<ReviewedChange>, StoreError>

@@ -27,6 +27,7 @@ const pull = (over: Partial<PullRequestFacts> = {}, repo: Repo = facts.repo): Ho
   _tag: "PullRequestUpdated",
   ...facts,
   repo,
+  isHeadOnly: true,
   pull: {
     number: 7,
     head: "a".repeat(40),

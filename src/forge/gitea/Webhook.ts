@@ -120,7 +120,8 @@ const reader =
         }
         const isNews = action === "edited" && (becameReady(payload) || wasRetargeted(payload))
         if (action === undefined || (!starts.has(action) && !isNews)) return ignored("unsupported_action")
-        return { _tag: "PullRequestUpdated", ...facts(), pull: toPull(payload, pull) }
+        const isHeadOnly = action === "opened" || action === "synchronized"
+        return { _tag: "PullRequestUpdated", ...facts(), pull: toPull(payload, pull), isHeadOnly }
       }
       case "push": {
         const push = readPush(payload)

@@ -75,7 +75,8 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
       return {
         _tag: "PullRequestUpdated",
         ...facts(),
-        pull: readPull(pull, { number: readNumber(pull), draft: flag(pull, "draft") }, toPerson)
+        pull: readPull(pull, { number: readNumber(pull), draft: flag(pull, "draft") }, toPerson),
+        isHeadOnly: action === "opened" || action === "synchronize"
       }
     }
     case "push": {

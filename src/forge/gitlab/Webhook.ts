@@ -178,7 +178,8 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
       const isNews = text(request, "oldrev") !== undefined || becameReady(payload) || wasRetargeted(payload)
       const updated = action === "update" && isNews
       if (action !== "open" && action !== "reopen" && !updated) return ignored("unsupported_action")
-      return { _tag: "PullRequestUpdated", ...facts(), pull: toPull(payload, request, sender) }
+      const isHeadOnly = !wasRetargeted(payload) && (action === "open" || text(request, "oldrev") !== undefined)
+      return { _tag: "PullRequestUpdated", ...facts(), pull: toPull(payload, request, sender), isHeadOnly }
     }
     case "Push Hook": {
       const ref = requireValue(text(payload, "ref", 512), "ref", "a string")

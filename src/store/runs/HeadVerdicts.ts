@@ -48,8 +48,7 @@ export const reviewed =
         SELECT id, target_key, head, base_ref FROM runs
         WHERE ${sql.in("target_key", [...new Set(changes.map(({ targetKey }) => targetKey))])}
           AND ${sql.in("head", [...new Set(changes.map(({ head }) => head))])}
-          AND status IN ('publishing', 'succeeded')
-        ORDER BY id DESC`
+          AND newest = 1 AND status IN ('publishing', 'succeeded')`
     ).pipe(unavailable("runs.reviewed"))
 
 /** Columns of a removed run. */
