@@ -245,7 +245,9 @@ export class ClusterInstallation implements AsyncDisposable {
     const answer = await this.forge.send(to).catch(() => undefined)
     if (answer === undefined) return false
     this.answers.push({ node: name, status: answer.status })
-    if (Object(answer.body).reason !== undefined && answer.status === 202)
+    const { reason } = Object(answer.body)
+    // A search may find the change before its delivery is accepted.
+    if (reason !== undefined && reason !== "already_reviewed" && answer.status === 202)
       throw new Error(`${name} ignored ${delivery.url}: ${JSON.stringify(answer.body)}`)
     return answer.status === 202
   }

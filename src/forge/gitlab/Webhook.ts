@@ -151,6 +151,13 @@ const readWriter = (payload: PayloadJson): string | undefined =>
     ? toSender(payload)?.username
     : undefined
 
+const hasPush = (payload: PayloadJson): boolean => text(child(payload, "object_attributes"), "oldrev") !== undefined
+
+const isNews = (payload: PayloadJson): boolean => hasPush(payload) || becameReady(payload) || wasRetargeted(payload)
+
+const isOpenedOrPushed = (payload: PayloadJson, action: string | undefined): boolean =>
+  !wasRetargeted(payload) && (action === "open" || hasPush(payload))
+
 const read = (event: string, payload: PayloadJson): HostEvent => {
   const attributes = child(payload, "object_attributes")
   const action = text(attributes, "action", 100)
@@ -175,10 +182,9 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
           baseRef: targetBranch(request, "object_attributes")
         }
       }
-      const isNews = text(request, "oldrev") !== undefined || becameReady(payload) || wasRetargeted(payload)
-      const updated = action === "update" && isNews
+      const updated = action === "update" && isNews(payload)
       if (action !== "open" && action !== "reopen" && !updated) return ignored("unsupported_action")
-      const isHeadOnly = !wasRetargeted(payload) && (action === "open" || text(request, "oldrev") !== undefined)
+      const isHeadOnly = isOpenedOrPushed(payload, action)
       return { _tag: "PullRequestUpdated", ...facts(), pull: toPull(payload, request, sender), isHeadOnly }
     }
     case "Push Hook": {
