@@ -236,7 +236,7 @@ it.effect.each<readonly [string, Readonly<Record<string, unknown>>, ReadonlyArra
   ["around the path of the trigger", { depot_path: "//a/main" }, ["//a/..."], ["//a/main/..."]],
   ["another name is the whole trigger", { depot_path: "//a/main/..." }, ["game", "//a/main/src"], ["//a/main/..."]],
   ["another name is the whole server", {}, ["game"], ["//..."]],
-  ["a rule is the whole trigger", {}, ["//a/main/...", { match: [{ source: {} }] }], ["//..."]],
+  ["a rule is the whole trigger", {}, ["//a/main/...", { match: [{ triggers: ["depot"] }] }], ["//..."]],
   ["a disabled one watches nothing", {}, ["//a/main/...", { enabled: false }], ["//a/main/..."]]
 ])("watched paths: %s", ([, trigger, workspaces, expected]) =>
   Effect.gen(function* () {

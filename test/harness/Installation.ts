@@ -34,6 +34,8 @@ export interface InstallationOptions {
   readonly maxWaitingForModel?: number | undefined
   /** `triggers[].write_interval_ms`. Default: that of the host, which is none. */
   readonly writeIntervalMs?: number | undefined
+  /** `triggers[].catch_up.every_seconds`. Default: that of the configuration. */
+  readonly catchUpSeconds?: number
   /** Attempts at a review. Default: that of the configuration. */
   readonly attempts?: number
   /** Fields of the provider, and of `llm.retry`, in addition to the defaults of the tests. */
@@ -273,7 +275,8 @@ export const makeDocument = (
     base_url: parts.forge.url,
     token_env: `TEST_TOKEN_${index}`,
     webhook_secret_env: "TEST_SECRET",
-    ...(options.writeIntervalMs === undefined ? {} : { write_interval_ms: options.writeIntervalMs })
+    ...(options.writeIntervalMs === undefined ? {} : { write_interval_ms: options.writeIntervalMs }),
+    ...(options.catchUpSeconds === undefined ? {} : { catch_up: { every_seconds: options.catchUpSeconds } })
   })),
   workspaces: {
     root: join(parts.directory, "workspaces"),

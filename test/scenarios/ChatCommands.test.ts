@@ -299,6 +299,8 @@ describe("a review from chat that waits longer than queued_timeout_hours", () =>
       concurrency: 1,
       maxWaitingForModel: 0,
       review: { auto_commit: { queued_timeout_hours: 1 } },
+      // The clock is moved by an hour.
+      catchUpSeconds: 0,
       im: chatDocument(platform.url, { app: { workspace: "team-one" } }),
       env: { ...chatEnv, FEISHU_SECRET: platformSecrets.feishu, WECOM_SECRET: platformSecrets.wecom, ...clock.env }
     })

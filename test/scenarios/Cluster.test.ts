@@ -6,6 +6,7 @@
  * AICR_TEST_CHANGES=500 delivers that many changes, and applies every failure to every node. AICR_TEST_QUEUE=nats keeps
  * the queue in JetStream instead of Redis.
  */
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { expect, it } from "vitest"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { toFilePath, markedLine, postedOn } from "../harness/Installation.ts"
@@ -91,18 +92,17 @@ it(
     await Promise.all(Object.entries(nodes).map(([name, roles]) => at.start(name, roles)))
     await using watch = new QueueWatch(queue === "nats" ? at.nats.url : at.redis.url)
 
-    const pulls = []
-    for (let index = 0; index < changes; index++) {
-      pulls.push(await at.open(`change-${index}`, at.repositories[index % repositories] ?? ""))
-    }
-
+    const pulls: Array<DemoPull> = []
     let over = false
     const trouble = (async () => {
       for (const one of troubles(at)) await one()
       over = true
     })()
     const flow = (async () => {
-      for (const [index, pull] of pulls.entries()) {
+      for (let index = 0; index < changes; index++) {
+        // What is open for longer is found by the search of a node that starts.
+        const pull = await at.open(`change-${index}`, at.repositories[index % repositories] ?? "")
+        pulls.push(pull)
         await at.deliver(pull)
         // Some move on while they wait, run or are published.
         if (index % 5 === 4) {

@@ -208,8 +208,18 @@ it("submitted and shelved changelists that an operator reviews again are reviewe
 
 it("a process that is killed at any step of a report reviews the changelist once", async () => {
   const { aicr, depot } = world
-  await aicr.start()
   const changes: Array<string> = []
+  /** The search at the start calls the client too. */
+  const searchedAt = () => Number(rows("SELECT searched_at FROM catch_ups")[0]?.["searched_at"] ?? 0)
+  const start = async () => {
+    const earlier = changes.length === 0 ? 0 : searchedAt()
+    await aicr.start()
+    await waitUntil(() => searchedAt() > earlier, {
+      timeout: 60_000,
+      describe: () => `a search: ${aicr.log.slice(-6000)}`
+    })
+  }
+  await start()
   for (const after of killsAfter) {
     const before = depot.calls().length
     const change = depot.submit(`Change ${after}`, {
@@ -219,7 +229,7 @@ it("a process that is killed at any step of a report reviews the changelist once
     await trigger(change, "ada", "ada-laptop", "//Ace/...")
     await waitUntil(() => depot.calls().length >= before + after, { describe: () => `call ${after} of the client` })
     await aicr.kill()
-    await aicr.start()
+    await start()
     await waitUntil(() => reviewed().some((range) => range.endsWith(`-${change}`)), {
       timeout: 120_000,
       describe: () => `${change} is reviewed: ${JSON.stringify(events())}\n${aicr.log.slice(-6000)}`

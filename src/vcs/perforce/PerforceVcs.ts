@@ -93,7 +93,12 @@ export const makePerforce = Effect.fnUntraced(function* (
         })
       }
       const session = yield* sessionOf(server)
-      const newest = yield* readNewest(session, `${branch}/...${revision === undefined ? "" : `@${revision}`}`)
+      const newest = yield* Effect.catchIf(
+        readNewest(session, `${branch}/...${revision === undefined ? "" : `@${revision}`}`),
+        // The server has no such depot.
+        ({ reason }) => reason === "missing",
+        () => Effect.succeed(undefined)
+      )
       if (newest === undefined) {
         return yield* new CheckoutError({
           reason: "missing",
