@@ -39,6 +39,14 @@ const keyOf = (server: PerforceServer): string => {
 
 const revisions = /^(?:\d{1,18}|[A-Za-z_][\w.-]{0,250}|\d{4}\/\d{2}\/\d{2}(?::\d{2}:\d{2}:\d{2})?)$/
 
+/** Returns the newest changelist of a path, at most `revision`; undefined if it has none, or the server has no such depot. */
+const findNewest = (session: P4Session, branch: string, revision: string | undefined) =>
+  Effect.catchIf(
+    readNewest(session, `${branch}/...${revision === undefined ? "" : `@${revision}`}`),
+    ({ reason }) => reason === "missing",
+    () => Effect.succeed(undefined)
+  )
+
 export const makePerforce = Effect.fnUntraced(function* (
   options: SourceCheckoutOptions
 ): Effect.fn.Return<ServerAdapter, never, Scope.Scope> {
@@ -93,12 +101,7 @@ export const makePerforce = Effect.fnUntraced(function* (
         })
       }
       const session = yield* sessionOf(server)
-      const newest = yield* Effect.catchIf(
-        readNewest(session, `${branch}/...${revision === undefined ? "" : `@${revision}`}`),
-        // The server has no such depot.
-        ({ reason }) => reason === "missing",
-        () => Effect.succeed(undefined)
-      )
+      const newest = yield* findNewest(session, branch, revision)
       if (newest === undefined) {
         return yield* new CheckoutError({
           reason: "missing",

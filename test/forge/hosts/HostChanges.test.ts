@@ -199,8 +199,9 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
       if (!path.includes("old")) return undefined
       if (!/old(\/|%2F)shop/.test(path) && kind === "gitlab") return fault.missing
       const { pathname } = new URL(path.replace(/old(\/|%2F)shop/, "team$1shop"), "http://host")
+      const query = kind === "gitea" || kind === "forgejo" ? "type=pulls&state=all" : "state=all"
       const root = { gitea: "/api/v1", forgejo: "/api/v1", github: "/api/v3", gitlab: "/api/v4" }[kind]
-      return fault.answered(301, {}, { location: `${host.forge.url}${root}${pathname}?type=pulls&state=all` })
+      return fault.answered(301, {}, { location: `${host.forge.url}${root}${pathname}?${query}` })
     })
     const owner = { name: "old", repositories: ["old/shop"] }
     const { pulls } = await run(host.client.changes.pulls(owner, undefined, 200))
