@@ -10,7 +10,6 @@ import { TargetKey } from "../../../src/domain/Keys.ts"
 import { Priority } from "../../../src/domain/Entry.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
-import { triggerDefaults } from "../../harness/TriggerDefaults.ts"
 import { hour, ListedHost, makeDocument, search, service, start } from "./ListedHost.ts"
 
 type World = Parameters<typeof service>[1]
@@ -247,29 +246,38 @@ searched("work that was given up for another head is found again when the host h
   })
 )
 
-it("a search is due on request, after a failure and every every_seconds", () => {
-  const now = start
-  const state = (changes: Partial<CatchUp>): CatchUp => ({ trigger: "t", found: 0, skipped: 0, ...changes })
-  const due = (catch_up: object, changes: Partial<CatchUp> | undefined, failures = 0) =>
-    dueOccasion(
-      { catch_up: { ...triggerDefaults.catch_up, ...catch_up } },
-      changes === undefined ? undefined : state(changes),
-      now,
-      failures
+it.effect("a search is due on request, after a failure and every every_seconds", () =>
+  Effect.gen(function* () {
+    const now = start
+    const settingsOf = (catch_up: object) =>
+      Effect.map(toSnapshot(makeDocument({ catch_up }), {}), ({ triggers }) => {
+        const settings = triggers.get("tea")?.settings
+        if (settings === undefined) throw new Error("there is no trigger")
+        return settings
+      })
+    const [hourly, every60, every61, never] = yield* Effect.all(
+      [{}, { every_seconds: 60 }, { every_seconds: 61 }, { every_seconds: 0 }].map(settingsOf)
     )
-  const ago = (seconds: number) => now - seconds * 1000
-  assert.strictEqual(due({}, undefined), "beat")
-  assert.strictEqual(due({ every_seconds: 60 }, { searchedAt: ago(60) }), "beat")
-  assert.strictEqual(due({ every_seconds: 61 }, { searchedAt: ago(60) }), undefined)
-  assert.strictEqual(due({ every_seconds: 0 }, { searchedAt: ago(1_000_000) }), undefined)
-  assert.strictEqual(due({ every_seconds: 0 }, { searchedAt: ago(30), requestedFor: "start" }), "start")
-  assert.strictEqual(due({}, { searchedAt: ago(5), requestedFor: "start" }), undefined)
-  assert.strictEqual(due({}, { searchedAt: ago(30), requestedFor: "refused" }), undefined)
-  assert.strictEqual(due({}, { searchedAt: ago(60), requestedFor: "refused" }), "refused")
-  const failed = { failure: { _tag: "Unreachable" }, occasion: "start" } as const
-  assert.strictEqual(due({}, { searchedAt: ago(60), ...failed }, 1), "start")
-  assert.strictEqual(due({}, { searchedAt: ago(60), ...failed }, 2), undefined)
-  assert.strictEqual(due({}, { searchedAt: ago(300), ...failed }, 9), "start")
-  // The clock was set back by a day.
-  assert.strictEqual(due({}, { searchedAt: ago(-86_400) }), "beat")
-})
+    const due = (settings: typeof hourly, changes: Partial<CatchUp> | undefined, failures = 0) => {
+      const state = changes === undefined ? undefined : { trigger: "tea", found: 0, skipped: 0, ...changes }
+      if (settings === undefined) throw new Error("there are no settings")
+      return dueOccasion(settings, state, now, failures)
+    }
+    const ago = (seconds: number) => now - seconds * 1000
+    assert.strictEqual(due(hourly, undefined), "beat")
+    assert.strictEqual(due(hourly, { searchedAt: ago(3599) }), undefined)
+    assert.strictEqual(due(every60, { searchedAt: ago(60) }), "beat")
+    assert.strictEqual(due(every61, { searchedAt: ago(60) }), undefined)
+    assert.strictEqual(due(never, { searchedAt: ago(1_000_000) }), undefined)
+    assert.strictEqual(due(never, { searchedAt: ago(30), requestedFor: "start" }), "start")
+    assert.strictEqual(due(hourly, { searchedAt: ago(5), requestedFor: "start" }), undefined)
+    assert.strictEqual(due(hourly, { searchedAt: ago(30), requestedFor: "refused" }), undefined)
+    assert.strictEqual(due(hourly, { searchedAt: ago(60), requestedFor: "refused" }), "refused")
+    const failed = { failure: { _tag: "Unreachable" }, occasion: "start" } as const
+    assert.strictEqual(due(hourly, { searchedAt: ago(60), ...failed }, 1), "start")
+    assert.strictEqual(due(hourly, { searchedAt: ago(60), ...failed }, 2), undefined)
+    assert.strictEqual(due(hourly, { searchedAt: ago(300), ...failed }, 9), "start")
+    // The clock was set back by a day.
+    assert.strictEqual(due(hourly, { searchedAt: ago(-86_400) }), "beat")
+  })
+)
