@@ -4,10 +4,10 @@ import { isWatched } from "../../src/admission/Admit.ts"
 import { isIgnoredLabel } from "../../src/admission/IgnoredLabel.ts"
 import { toSourceFacts } from "../../src/admission/Select.ts"
 import type { Workspace } from "../../src/config/Snapshot.ts"
-import { foldRepo } from "../../src/domain/Change.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import type { StoredEvent } from "../../src/store/Receipts.ts"
 import { continueWithout, decidePull, isPassing } from "./FindPulls.ts"
+import { pullKey } from "./HostSearch.ts"
 import type { HostSearch } from "./HostSearch.ts"
 
 /** Ignored deliveries that are read. */
@@ -39,7 +39,8 @@ export const findIgnored = Effect.fnUntraced(function* (search: HostSearch) {
     if (repo === undefined || facts.number === undefined || !isPassing(reason)) continue
     const workspaces = snapshot.route(trigger.name, toSourceFacts(kind, { fullName: repo }, facts.branch))
     if (!workspaces.some((workspace) => workspace.enabled && !isStillIgnored(workspace, event))) continue
-    again.set(`${foldRepo(repo)}#${facts.number}`, { repo: { fullName: repo }, number: facts.number })
+    const candidate = { repo: { fullName: repo }, number: facts.number }
+    again.set(pullKey(candidate), candidate)
   }
   for (const candidate of again.values())
     yield* decidePull(search, { ...candidate, createdAt: undefined }, { first: 0, since: now }).pipe(

@@ -1,14 +1,15 @@
 /** Holds the state of a search of a git host: what it has found, and how much work it may still add. */
 import { Effect, Schema } from "effect"
 import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
-import type { Change } from "../../src/domain/Change.ts"
+import { foldRepo } from "../../src/domain/Change.ts"
+import type { Change, Repo } from "../../src/domain/Change.ts"
 import type { EventFacts, HostEvent } from "../../src/domain/HostEvent.ts"
 import type { DeliveryKey } from "../../src/domain/Keys.ts"
 import { isForgeKind } from "../../src/domain/Kinds.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import { Reason } from "../../src/domain/Reason.ts"
 import type { ForgeClient } from "../../src/forge/Forge.ts"
-import { FoundEvents } from "../../src/queue/FoundEvents.ts"
+import { fillableBy, FoundEvents } from "../../src/queue/FoundEvents.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 
 /** The search ends; the next one continues where it stopped. */
@@ -46,21 +47,22 @@ export interface SeenUntil {
   readonly since: number
 }
 
-export const toForgeKind = (kind: string): ForgeKind | undefined => (isForgeKind(kind) ? kind : undefined)
+/** Returns the key of a pull request within a trigger. */
+export const pullKey = ({ number, repo }: { readonly number: number; readonly repo: Pick<Repo, "fullName"> }): string =>
+  `${foldRepo(repo.fullName)}#${number}`
 
-/** Part of `queue.limits` that is kept free for deliveries. */
-const keptFree = 0.1
+export const toForgeKind = (kind: string): ForgeKind | undefined => (isForgeKind(kind) ? kind : undefined)
 
 const readRoom = Effect.fnUntraced(function* ({ room, snapshot }: HostSearch, workspace: string) {
   const queue = yield* Queue
   const { per_workspace, total } = snapshot.document.queue.limits
   if (!room.has("")) {
     const { byStatus } = yield* queue.stats
-    room.set("", Math.floor(total * (1 - keptFree)) - byStatus.waiting - byStatus.ready)
+    room.set("", fillableBy(total) - byStatus.waiting - byStatus.ready)
   }
   if (!room.has(workspace)) {
     const entries = yield* queue.load(workspace)
-    room.set(workspace, Math.floor(per_workspace * (1 - keptFree)) - entries.length)
+    room.set(workspace, fillableBy(per_workspace) - entries.length)
   }
   return Math.min(room.get("") ?? 0, room.get(workspace) ?? 0)
 })

@@ -17,6 +17,7 @@ import { Receipts } from "../../src/store/Receipts.ts"
 import { findIgnored } from "./FindIgnored.ts"
 import { continueWithout, decidePull } from "./FindPulls.ts"
 import { findPushes } from "./FindPushes.ts"
+import { pullKey } from "./HostSearch.ts"
 import type { HostSearch, SearchMemory } from "./HostSearch.ts"
 import { listSources, scopeOfBranches, scopeOfOwner } from "./Sources.ts"
 
@@ -29,9 +30,6 @@ const maxListed = 2000
 /** Remembered updates of pull requests. */
 const maxRemembered = 20_000
 
-const updateKey = ({ number, repo }: Pick<ChangedPull, "number" | "repo">): string =>
-  `${foldRepo(repo.fullName)}#${number}`
-
 /** Returns the changes that are decided about, oldest first, so that a search that stops is continued. The others are counted. */
 const select = (search: HostSearch, pulls: ReadonlyArray<ChangedPull>): ReadonlyArray<ChangedPull> => {
   const { limits, memory, now, tally } = search
@@ -39,7 +37,7 @@ const select = (search: HostSearch, pulls: ReadonlyArray<ChangedPull>): Readonly
   const counts = new Map<string, number>()
   const selected: Array<ChangedPull> = []
   for (const pull of pulls) {
-    if (memory.updates.get(updateKey(pull)) === pull.updatedAt) continue
+    if (memory.updates.get(pullKey(pull)) === pull.updatedAt) continue
     const repo = foldRepo(pull.repo.fullName)
     const count = (counts.get(repo) ?? 0) + 1
     counts.set(repo, count)
@@ -50,8 +48,8 @@ const select = (search: HostSearch, pulls: ReadonlyArray<ChangedPull>): Readonly
 }
 
 const remember = ({ updates }: SearchMemory, pull: ChangedPull): void => {
-  updates.delete(updateKey(pull))
-  updates.set(updateKey(pull), pull.updatedAt)
+  updates.delete(pullKey(pull))
+  updates.set(pullKey(pull), pull.updatedAt)
   for (const key of updates.keys()) {
     if (updates.size <= maxRemembered) return
     updates.delete(key)

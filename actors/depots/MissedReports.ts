@@ -15,6 +15,7 @@ import type { StoreError } from "../../src/database/StoreError.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { deliveryKey } from "../../src/domain/Keys.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
+import { fillableBy } from "../../src/queue/FoundEvents.ts"
 import { CatchUps } from "../../src/store/CatchUps.ts"
 import type { CatchUpOccasion } from "../../src/store/CatchUps.ts"
 import { logDecision } from "../../src/store/LogDecision.ts"
@@ -34,9 +35,6 @@ const listSeconds = 120
 const maxListed = 10_000
 /** Revisions whose reports are read together: a report may name a thousand files. */
 const readAtOnce = 100
-/** Share of `queue.limits.per_workspace` that reports from here leave to hooks. */
-const reservedShare = 0.1
-
 interface DepotSearch {
   readonly trigger: TriggerProfile
   readonly occasion: CatchUpOccasion
@@ -154,7 +152,7 @@ const readReports = Effect.fnUntraced(function* (
 const countRoom = Effect.fnUntraced(function* ({ document: { queue } }: Snapshot) {
   const counts = yield* (yield* Receipts).countUnrouted
   const waiting = counts.reduce((sum, { count, workspaces }) => (workspaces === undefined ? sum + count : sum), 0)
-  return Math.max(0, Math.floor(queue.limits.per_workspace * (1 - reservedShare)) - waiting)
+  return Math.max(0, fillableBy(queue.limits.per_workspace) - waiting)
 })
 
 const keyOf = ({ kind, name }: TriggerProfile, revision: string) => deliveryKey(kind, `catch-up:${name}:${revision}`)

@@ -8,6 +8,12 @@ import type { TriggerProfile } from "../config/Snapshot.ts"
 import type { HostEvent } from "../domain/HostEvent.ts"
 import type { DeliveryKey } from "../domain/Keys.ts"
 
+/** Part of the limits of the queue that is kept free for deliveries. */
+const keptFree = 0.1
+
+/** Returns how far changes without a delivery may fill a limit of the queue. */
+export const fillableBy = (limit: number): number => Math.floor(limit * (1 - keptFree))
+
 export interface FoundEvent {
   readonly trigger: TriggerProfile
   /** The event that a delivery would have had. */
