@@ -14,7 +14,7 @@ import { Duration, Effect } from "effect"
 import { rangeStart } from "../../src/admission/CronTimes.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
 import type { ScheduledRepository, Trigger } from "../../src/config/schema/Triggers.ts"
-import { foldRepo } from "../../src/domain/Change.ts"
+import { foldRepo, noCommit } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
@@ -32,9 +32,6 @@ export interface Range {
 
 /** Name of the tip of the default branch in git. */
 const defaultBranch = "HEAD"
-/** Base of a branch without a commit of that age: its newest commit is reviewed. */
-const noBefore = "0".repeat(40)
-
 type Reading<A> = Effect.Effect<A, ForgeError>
 
 /** Returns the reason if there is nothing to review. */
@@ -98,7 +95,8 @@ const sinceThen = Effect.fnUntraced(function* (
   const base =
     last?.head ?? (yield* client.newestCommit(change.repo, { branch, until: startOf(trigger, scheduled, admittedAt) }))
   if (base === head) return { _tag: "NoNewCommits" }
-  return { head, base: base ?? noBefore, baseRef: undefined }
+  // Of a branch without a commit of that age the newest commit is reviewed.
+  return { head, base: base ?? noCommit, baseRef: undefined }
 })
 
 const isOf = ({ repo, branch }: ScheduledRepository, { repo: { fullName }, target }: Change): boolean =>

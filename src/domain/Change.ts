@@ -71,6 +71,9 @@ export const Change = Schema.Struct({
 })
 export type Change = typeof Change.Type
 
+/** The id that hosts and git use where there is no commit: before a branch, or after it. */
+export const noCommit = "0".repeat(40)
+
 /** Value of `requestedBy` for a user of the administration. No account of a host has a space in its name. */
 export const administrator = (name: string): string => `administrator ${name}`
 /** Value of `requestedBy` for a person of a chat platform, whose rights a command binding grants. */

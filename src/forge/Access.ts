@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
+import { noCommit } from "../domain/Change.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
 import { publicUrl } from "../domain/RunLink.ts"
@@ -40,9 +41,6 @@ const readsCi = (snapshot: Snapshot, trigger: string, fullName: string | undefin
       source?.trigger === trigger && source.repo === fullName && (review.evidence.ci.artifacts ?? []).length > 0
   )
 
-/** No commit has this id, so the host lists no run and checks only the permission. */
-const noCommit = "0".repeat(40)
-
 /** Returns what prevents the service from reading CI of a repository. */
 const missingCi = Effect.fnUntraced(function* (
   { ci }: ForgeClient,
@@ -50,6 +48,7 @@ const missingCi = Effect.fnUntraced(function* (
   fullName: string
 ): Effect.fn.Return<ReadonlyArray<Reason>> {
   if (ci === undefined) return [{ _tag: "NoCiAtHost", kind }]
+  // The host lists no run of no commit, and checks only the permission.
   const listed = yield* Effect.result(ci.runs({ fullName }, noCommit))
   return listed._tag === "Success" ? [] : [{ _tag: "CiUnreadable", why: listed.failure.why }]
 })

@@ -9,7 +9,7 @@ import {
   readComment,
   readCommit,
   reader,
-  readState,
+  readOwnStatus,
   readTime,
   readTip,
   toSecond,
@@ -74,9 +74,8 @@ export const giteaChanges = (rest: Rest, self: ForgeClient["self"]): HostChanges
         query: { sort: "highestindex" }
       },
       reader(ListedStatus, ({ context, created_at, creator, status }) => {
-        const [state, at] = [readState(stateNames, status), readTime(created_at)]
         const isOwn = context === statusContext && isBy(toAuthor(creator), account)
-        return isOwn && state !== undefined && at !== undefined ? { state, at } : undefined
+        return readOwnStatus(stateNames, { isOwn, name: status, createdAt: created_at })
       }),
       { ...pages, max: maxStatuses },
       ({ items: own }) => own.length > 0

@@ -10,7 +10,7 @@ import {
   readComment,
   readCommit,
   reader,
-  readState,
+  readOwnStatus,
   readTime,
   readTip,
   toIsoSecond,
@@ -90,9 +90,8 @@ export const githubChanges = (host: Pick<Access, "rest" | "search" | "self">): H
       const { items } = yield* rest(repo).list(
         { path: `${repoPath}/commits/{ref}/statuses`, params: { ...ownerAndName(repo), ref: head } },
         reader(ListedStatus, ({ context, created_at, creator, state: name }) => {
-          const [state, at] = [readState(stateNames, name), readTime(created_at)]
           const isOwn = context === statusContext && isBy(toAuthor(creator), account)
-          return isOwn && state !== undefined && at !== undefined ? { state, at } : undefined
+          return readOwnStatus(stateNames, { isOwn, name, createdAt: created_at })
         }),
         { ...pages, max: maxStatuses },
         ({ items: own }) => own.length > 0

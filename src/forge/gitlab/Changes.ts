@@ -13,7 +13,7 @@ import {
   readComment,
   readCommit,
   reader,
-  readState,
+  readOwnStatus,
   readTime,
   readTip,
   toIsoSecond,
@@ -127,9 +127,9 @@ export const gitlabChanges = (rest: Rest, self: ForgeClient["self"]): HostChange
         query: { name: statusName, all: "true" }
       },
       reader(ListedStatus, ({ author, created_at, id, name, status }) => {
-        const [state, at] = [readState(stateNames, status), readTime(created_at)]
-        const isOwn = name === statusName && author && isBy(author, account)
-        return isOwn && state !== undefined && at !== undefined ? { id, state, at } : undefined
+        const isOwn = name === statusName && author !== null && author !== undefined && isBy(author, account)
+        const read = readOwnStatus(stateNames, { isOwn, name: status, createdAt: created_at })
+        return read && { ...read, id }
       }),
       { ...pages, max: maxStatuses }
     )

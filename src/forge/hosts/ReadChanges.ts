@@ -106,8 +106,21 @@ export const readCommit = (
 }
 
 /** Returns the state that has this name at a host. */
-export const readState = (names: Readonly<Record<StatusState, string>>, name: string): StatusState | undefined =>
+const readState = (names: Readonly<Record<StatusState, string>>, name: string): StatusState | undefined =>
   StatusState.literals.find((state) => names[state] === name)
+
+/** Returns state and time of a status of the service; undefined for one of others, and for a state that the service does not set. */
+export const readOwnStatus = (
+  names: Readonly<Record<StatusState, string>>,
+  {
+    createdAt,
+    isOwn,
+    name
+  }: { readonly isOwn: boolean; readonly name: string; readonly createdAt: string | null | undefined }
+) => {
+  const [state, at] = [readState(names, name), readTime(createdAt)]
+  return isOwn && state !== undefined && at !== undefined ? { state, at } : undefined
+}
 
 /** Returns the latest pull requests, each once. `more` is the number of those that were not read. */
 export const newestPulls = (pulls: ReadonlyArray<ChangedPull>, more: number, max: number): ChangedPulls => {
