@@ -18,7 +18,7 @@ import type { CatchUp, CatchUpOccasion } from "../../src/store/CatchUps.ts"
 import { countStart } from "../ActorStarts.ts"
 import type { ShardGroup } from "../Placement.ts"
 import { searchDepot } from "../depots/MissedReports.ts"
-import { SearchMemory, toForgeKind } from "./HostSearch.ts"
+import { SearchMemory } from "./HostSearch.ts"
 import { searchHost } from "./SearchHost.ts"
 
 /** Interval in which requests and due beats are noticed. */
@@ -165,10 +165,8 @@ export const hostsLayer = layerOf({
   name: "CatchUp",
   shardGroup: "publisher",
   covers: isForgeKind,
-  search: ({ memory, tally, trigger }) => {
-    const kind = toForgeKind(trigger.kind)
-    return kind === undefined ? Effect.succeed(undefined) : searchHost(trigger, kind, memory, tally)
-  }
+  search: ({ memory, tally, trigger }) =>
+    isForgeKind(trigger.kind) ? searchHost(trigger, trigger.kind, memory, tally) : Effect.succeed(undefined)
 })
 
 /** Searches servers of Perforce and Subversion, on a node that routes their reports. */

@@ -3,21 +3,19 @@
  * comments, and about its end.
  */
 import { Effect } from "effect"
-import { admit } from "../../src/admission/Admit.ts"
 import { toSourceFacts } from "../../src/admission/Select.ts"
-import { haveSameBase, targetKey } from "../../src/domain/Change.ts"
+import { haveSameBase } from "../../src/domain/Change.ts"
 import type { Change, Repo } from "../../src/domain/Change.ts"
 import type { IgnoreReason } from "../../src/domain/Decision.ts"
 import type { HostEvent } from "../../src/domain/HostEvent.ts"
 import { deliveryKey } from "../../src/domain/Keys.ts"
 import type { HostPull } from "../../src/forge/Forge.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
-import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import type { StoredEvent } from "../../src/store/Receipts.ts"
 import { decideCommands } from "./FindCommands.ts"
-import { decideFound, foundFacts } from "./HostSearch.ts"
-import type { HostSearch, SeenUntil } from "./HostSearch.ts"
+import { admitFound, decideFound, keyOfTarget, pullFacts } from "./HostSearch.ts"
+import type { HostSearch, ReviewedAt, SeenUntil } from "./HostSearch.ts"
 
 /** A pull request that may have changed. */
 interface Candidate {
@@ -42,11 +40,10 @@ const passing: ReadonlySet<IgnoreReason> = new Set([
 export const isPassing = (reason: string | undefined): boolean => [...passing].some((one) => one === reason)
 
 const toEvent = (search: HostSearch, pull: HostPull): Extract<HostEvent, { readonly _tag: "PullRequestUpdated" }> => {
-  const { author, base, baseRef, description, draft, head, headRef, labels, number, repo, title, url } = pull
-  const target = { kind: "pull_request", number } as const
+  const { author, base, baseRef, description, draft, head, headRef, labels, number, title, url } = pull
   return {
     _tag: "PullRequestUpdated",
-    ...foundFacts(search, { head, repo, target }, { branch: baseRef, author: author?.username }),
+    ...pullFacts(search, pull),
     pull: { number, head, base, headRef, baseRef, title, description, url, author, draft, labels },
     isHeadOnly: true
   }
@@ -77,11 +74,11 @@ const isOld = Effect.fnUntraced(function* (
   return committedAt === undefined || committedAt <= first
 })
 
-/** Returns whether the service has set a final status on a head, whose review is missing in a restored backup. */
-const isReviewed = Effect.fnUntraced(function* ({ client }: HostSearch, { repo }: Candidate, head: string) {
-  const status = yield* client.changes.ownStatus(repo, head)
-  return status !== undefined && status.state !== "pending"
-})
+/** Returns when the service set a final status on the head of a pull request; undefined: it has none. Read at most once. */
+const cacheReviewedAt = ({ client }: HostSearch, { head, repo }: HostPull) =>
+  Effect.cached(
+    Effect.map(client.changes.ownStatus(repo, head), (status) => (status?.state === "pending" ? undefined : status?.at))
+  )
 
 /** Failures that concern one change: the others are decided about. */
 const ofOne: ReadonlySet<string> = new Set(["forbidden", "not_found", "conflict", "invalid"])
@@ -105,12 +102,7 @@ export const continueWithout =
     )
 
 const keyOf = (search: HostSearch, { baseRef, head, number, repo }: HostPull, more: string) => {
-  const target = targetKey({
-    trigger: search.trigger.name,
-    workspace: "",
-    repo,
-    target: { kind: "pull_request", number }
-  })
+  const target = keyOfTarget(search, { repo, target: { kind: "pull_request", number } })
   return deliveryKey("catch-up", `${target}:${baseRef}:${head}${more}`)
 }
 
@@ -120,12 +112,11 @@ const decideHead = Effect.fnUntraced(function* (
   candidate: Candidate,
   pull: HostPull,
   records: ReadonlyArray<StoredEvent>,
+  reviewedAt: ReviewedAt,
   seen: SeenUntil
 ) {
-  const { now, snapshot, trigger } = search
   const event = toEvent(search, pull)
-  const ownAccount = (yield* OwnAccounts).of
-  const admitted = admit({ snapshot, verified: [trigger], event, ownAccount, now })
+  const admitted = yield* admitFound(search, event)
   if (!admitted.accepted) {
     const { reason } = admitted
     const isOnRecord = records.some((record) => record.facts.head === pull.head && record.reason === reason)
@@ -137,7 +128,8 @@ const decideHead = Effect.fnUntraced(function* (
   if (records.length === 0 && (yield* isOld(search, candidate, pull.head, seen))) return
   // Work that was given up may be found again later; each time has a key of its own.
   const givenUp = records.find((record) => record.work !== undefined && record.facts.head === pull.head)
-  if (givenUp === undefined && (yield* isReviewed(search, candidate, pull.head))) return
+  // A restored backup has no record of the review.
+  if (givenUp === undefined && (yield* reviewedAt) !== undefined) return
   const key = keyOf(search, pull, givenUp === undefined ? "" : `:after:${givenUp.id}`)
   yield* decideFound(search, event, key, change.workspace)
 })
@@ -150,10 +142,8 @@ const decideEnd = Effect.fnUntraced(function* (
 ) {
   const isWaiting = records.some(({ outcome, work }) => work !== undefined && outcome === undefined)
   if (!isWaiting) return
-  const { baseRef, head, number, repo } = pull
-  const target = { kind: "pull_request", number } as const
-  const facts = foundFacts(search, { head, repo, target }, { branch: baseRef, author: pull.author?.username })
-  const event = { _tag: "PullRequestClosed", ...facts, number, baseRef } as const
+  const { baseRef, number } = pull
+  const event = { _tag: "PullRequestClosed", ...pullFacts(search, pull), number, baseRef } as const
   yield* decideFound(search, event, keyOf(search, pull, ":closed"), undefined)
 })
 
@@ -172,6 +162,7 @@ export const decidePull = Effect.fnUntraced(function* (search: HostSearch, candi
   const filter = { trigger: trigger.name, repo: repo.fullName, number, limit: maxRecords }
   const records = yield* (yield* Receipts).list(filter)
   if (pull.state !== "open") return yield* decideEnd(search, pull, records)
-  yield* decideHead(search, candidate, pull, records, seen)
-  yield* decideCommands(search, pull, records, seen)
+  const reviewedAt = yield* cacheReviewedAt(search, pull)
+  yield* decideHead(search, candidate, pull, records, reviewedAt, seen)
+  yield* decideCommands(search, pull, records, reviewedAt, seen)
 })

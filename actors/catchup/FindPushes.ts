@@ -1,20 +1,15 @@
 /** Decides about pushes to the reviewed branches of a repository that no delivery reported. */
 import { Effect } from "effect"
-import { admit } from "../../src/admission/Admit.ts"
-import { targetKey } from "../../src/domain/Change.ts"
+import { noCommit } from "../../src/domain/Change.ts"
 import type { Repo } from "../../src/domain/Change.ts"
 import { deliveryKey } from "../../src/domain/Keys.ts"
 import type { BranchTip } from "../../src/forge/Forge.ts"
-import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import { CatchUps } from "../../src/store/CatchUps.ts"
 import type { CatchUpMark } from "../../src/store/CatchUps.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
-import { decideFound, foundFacts } from "./HostSearch.ts"
+import { admitFound, decideFound, foundFacts, keyOfTarget } from "./HostSearch.ts"
 import type { HostSearch } from "./HostSearch.ts"
 import { scopeOfBranches } from "./Sources.ts"
-
-/** Value of `before` of a new branch. */
-const noCommit = "0".repeat(40)
 
 /** Commits of a push without an earlier head, or whose earlier head the host has no more. */
 const uncounted = { commits: 1, listed: [] }
@@ -35,13 +30,12 @@ const decideTip = Effect.fnUntraced(function* (
   { branch, head }: BranchTip,
   known: CatchUpMark["tips"]
 ) {
-  const { now, snapshot, trigger } = search
   const seen = known?.[branch]
   if (seen === head) return
   const repo = { fullName }
   const target = { kind: "push", branch } as const
-  const key = targetKey({ trigger: trigger.name, workspace: "", repo, target })
-  const [newest] = yield* (yield* Receipts).list({ trigger: trigger.name, targetKey: key, limit: 1 })
+  const key = keyOfTarget(search, { repo, target })
+  const [newest] = yield* (yield* Receipts).list({ trigger: search.trigger.name, targetKey: key, limit: 1 })
   if (newest?.facts.head === head || (newest === undefined && known === undefined)) return
   const before = newest?.facts.head ?? seen
   const event = {
@@ -53,7 +47,7 @@ const decideTip = Effect.fnUntraced(function* (
     created: before === undefined,
     ...(yield* readPushed(search, repo, before, head))
   } as const
-  const admitted = admit({ snapshot, verified: [trigger], event, ownAccount: (yield* OwnAccounts).of, now })
+  const admitted = yield* admitFound(search, event)
   if (!admitted.accepted) return
   yield* decideFound(search, event, deliveryKey("catch-up", `${key}:${event.before}:${head}`), admitted.workspace.id)
 })

@@ -1,14 +1,16 @@
 /** Holds the state of a search of a git host: what it has found, and how much work it may still add. */
 import { Effect, Schema } from "effect"
+import { admit } from "../../src/admission/Admit.ts"
 import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
-import { foldRepo } from "../../src/domain/Change.ts"
+import { foldRepo, targetKey } from "../../src/domain/Change.ts"
 import type { Change, Repo } from "../../src/domain/Change.ts"
 import type { EventFacts, HostEvent } from "../../src/domain/HostEvent.ts"
-import type { DeliveryKey } from "../../src/domain/Keys.ts"
-import { isForgeKind } from "../../src/domain/Kinds.ts"
+import type { DeliveryKey, TargetKey } from "../../src/domain/Keys.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import { Reason } from "../../src/domain/Reason.ts"
-import type { ForgeClient } from "../../src/forge/Forge.ts"
+import type { ForgeClient, HostPull } from "../../src/forge/Forge.ts"
+import type { ForgeError } from "../../src/forge/ForgeError.ts"
+import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import { fillableBy, FoundEvents } from "../../src/queue/FoundEvents.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 
@@ -47,11 +49,12 @@ export interface SeenUntil {
   readonly since: number
 }
 
+/** Returns when the service set a final status on the head of a pull request; undefined: it has none. */
+export type ReviewedAt = Effect.Effect<number | undefined, ForgeError>
+
 /** Returns the key of a pull request within a trigger. */
 export const pullKey = ({ number, repo }: { readonly number: number; readonly repo: Pick<Repo, "fullName"> }): string =>
   `${foldRepo(repo.fullName)}#${number}`
-
-export const toForgeKind = (kind: string): ForgeKind | undefined => (isForgeKind(kind) ? kind : undefined)
 
 const readRoom = Effect.fnUntraced(function* ({ room, snapshot }: HostSearch, workspace: string) {
   const queue = yield* Queue
@@ -91,6 +94,31 @@ export const foundFacts = (
     pusher: undefined
   }
 })
+
+/** Facts of an event about a pull request. */
+export const pullFacts = (
+  search: HostSearch,
+  {
+    author,
+    baseRef,
+    head,
+    number,
+    repo
+  }: Pick<HostPull, "author" | "baseRef" | "number" | "repo"> & Pick<Change, "head">
+): EventFacts =>
+  foundFacts(
+    search,
+    { head, repo, target: { kind: "pull_request", number } },
+    { branch: baseRef, author: author?.username }
+  )
+
+/** Returns the key of a target of the trigger. */
+export const keyOfTarget = ({ trigger }: HostSearch, { repo, target }: Pick<Change, "repo" | "target">): TargetKey =>
+  targetKey({ trigger: trigger.name, workspace: "", repo, target })
+
+/** Returns the decision about an event, which `decideFound` makes again when it stores it. */
+export const admitFound = ({ now, snapshot, trigger }: HostSearch, event: HostEvent) =>
+  Effect.map(OwnAccounts, ({ of }) => admit({ snapshot, verified: [trigger], event, ownAccount: of, now }))
 
 /** Decides about an event as about a delivery. `workspace`: where its work would wait; undefined if it starts none. */
 export const decideFound = Effect.fnUntraced(function* (

@@ -35,6 +35,7 @@ const listSeconds = 120
 const maxListed = 10_000
 /** Revisions whose reports are read together: a report may name a thousand files. */
 const readAtOnce = 100
+
 interface DepotSearch {
   readonly trigger: TriggerProfile
   readonly occasion: CatchUpOccasion

@@ -141,7 +141,7 @@ export class ListedHost {
 }
 
 const raise = (number: number): never => {
-  throw new Error(`there is no pull request ${number}`)
+  throw new Error(`no pull request ${number}`)
 }
 
 const trigger = { name: "tea", kind: "gitea", base_url: "https://gitea.test", token: "t", webhook_secret: "s" }
@@ -178,7 +178,7 @@ export const service = (host: ListedHost, options: ServiceOptions = {}) => {
 /** Searches once, as a process that has the memory, and returns what it counted. */
 export const search = Effect.fnUntraced(function* (memory = new SearchMemory()) {
   const profile = (yield* ConfigStore).current().triggers.get("tea")
-  if (profile === undefined) return yield* Effect.die("there is no trigger")
+  if (profile === undefined) return yield* Effect.die("no trigger")
   const tally = { found: 0, skipped: 0 }
   const failure = yield* Effect.catch(searchHost(profile, "gitea", memory, tally), ({ why }) => Effect.succeed(why))
   return { ...tally, failure: failure?._tag }

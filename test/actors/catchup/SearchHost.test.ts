@@ -252,7 +252,7 @@ it.effect("a search is due on request, after a failure and every every_seconds",
     const settingsOf = (catch_up: object) =>
       Effect.map(toSnapshot(makeDocument({ catch_up }), {}), ({ triggers }) => {
         const settings = triggers.get("tea")?.settings
-        if (settings === undefined) throw new Error("there is no trigger")
+        if (settings === undefined) throw new Error("no trigger")
         return settings
       })
     const [hourly, every60, every61, never] = yield* Effect.all(
@@ -260,7 +260,7 @@ it.effect("a search is due on request, after a failure and every every_seconds",
     )
     const due = (settings: typeof hourly, changes: Partial<CatchUp> | undefined, failures = 0) => {
       const state = changes === undefined ? undefined : { trigger: "tea", found: 0, skipped: 0, ...changes }
-      if (settings === undefined) throw new Error("there are no settings")
+      if (settings === undefined) throw new Error("no settings")
       return dueOccasion(settings, state, now, failures)
     }
     const ago = (seconds: number) => now - seconds * 1000

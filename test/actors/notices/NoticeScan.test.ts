@@ -165,7 +165,7 @@ it.effect("what a search found without a delivery is announced once, with the se
         foundAt: start + 60_000
       } as const
       assert.deepStrictEqual(yield* after("1 minute"), [first])
-      // A search without a result is no news.
+      // A search without a result has no notice.
       yield* search(start + 120_000, 0, 0)
       assert.deepStrictEqual(yield* after("1 minute"), [first])
       yield* search(start + 180_000, 1, 0)
