@@ -240,7 +240,7 @@ const selectFor = (
   source: SourceFacts
 ): { readonly _tag: "Bound"; readonly binding: Binding } | Refusal => {
   const selection =
-    event._tag === "Commanded" || event._tag === "PullRequestClosed"
+    event._tag === "Commanded" || event._tag === "Discussed" || event._tag === "PullRequestClosed"
       ? selectByPull(snapshot, verified, source, bases ?? noBases)
       : select(snapshot, verified, () => source)
   if (selection._tag === "Bound") return selection
@@ -289,6 +289,8 @@ export const admit = (delivery: Delivery): Admitted => {
       return admitPush(bound, event)
     case "Commanded":
       return admitCommand(bound, event)
+    case "Discussed":
+      return refuse("unsupported_action", { _tag: "EventIgnored", event: event.event }, binding)
     case "IssueChanged":
       return admitIssue(bound, event)
   }

@@ -39,6 +39,10 @@ export const readPull = (event: HostEvent): PullOfEvent | undefined => {
     case "PullRequestClosed":
     case "Commanded":
       return event
+    case "Discussed":
+      return event.comment.on === "pull_request" && event.number !== undefined
+        ? { repo: event.repo, number: event.number, baseRef: event.baseRef }
+        : undefined
     default:
       return undefined
   }

@@ -31,13 +31,29 @@ export const HeadRepo = Schema.Struct({
 })
 export type HeadRepo = typeof HeadRepo.Type
 
+/**
+ * A comment in a conversation with people, where a host has it. `id` is the same in a delivery and in a list, unique in the repository, with
+ * a prefix where a host numbers kinds of comments apart.
+ */
+export const CommentPlace = Schema.Struct({
+  id: Schema.String,
+  on: Schema.Literals(["pull_request", "issue", "commit"]),
+  /** `general`: below the change or issue. `line`: at a line of the change. `review`: the text of a review. */
+  kind: Schema.Literals(["general", "line", "review"]),
+  /** Id of the thread of a comment at a line, where the delivery names it: its first comment, its discussion or its review. */
+  thread: Schema.optional(Schema.String)
+})
+export type CommentPlace = typeof CommentPlace.Type
+
 /** The unit whose reviews are serial and published together: one PR/MR, branch, issue or manual range. */
 export const Target = Schema.Struct({
   kind: TargetKind,
   /** PR/MR or issue number (GitLab: iid). */
   number: Schema.optional(Schema.Int),
   /** Branch without `refs/heads/` for push and scheduled targets; for manual ones the requested range. */
-  branch: Schema.optional(Schema.String)
+  branch: Schema.optional(Schema.String),
+  /** Comment that gets a reply, for the kind `comment`. `number` is then that of its change or issue. */
+  comment: Schema.optional(CommentPlace)
 })
 export type Target = typeof Target.Type
 
@@ -87,12 +103,13 @@ export const isTrustedRequester = (person: string): boolean =>
 export const hostTrigger = (change: Pick<Change, "trigger" | "host">): string => change.host ?? change.trigger
 
 /**
- * Returns the key of a change's actor, queue position and publications: `<trigger>:<repo>:<kind>:<number|branch>`, repository case-folded.
+ * Returns the key of a change's actor, queue position and publications: `<trigger>:<repo>:<kind>:<number|branch>`, repository case-folded; of a comment with its id at the end.
  * The same pull request has the same key in every event. A manual trigger serves many workspaces and hosts, so its keys contain them too.
  */
 export const targetKey = (change: Pick<Change, "trigger" | "repo" | "target" | "workspace" | "host">): TargetKey => {
-  const { kind, number, branch } = change.target
+  const { kind, number, branch, comment } = change.target
   const key = `${change.trigger}:${foldRepo(change.repo.fullName)}:${kind}:${number ?? branch ?? ""}`
+  if (comment !== undefined) return TargetKey.make(`${key}:${comment.id}`)
   return TargetKey.make(
     kind === "manual"
       ? `${key}:${encodeURIComponent(hostTrigger(change))}:${encodeURIComponent(change.workspace)}`

@@ -1,5 +1,5 @@
 /** A verified delivery, normalised but not decided yet. Produced by `Forge.parse`, consumed by `admit`. */
-import type { Person, Repo } from "./Change.ts"
+import type { CommentPlace, Person, Repo } from "./Change.ts"
 import type { ForgeKind } from "./Kinds.ts"
 
 /**
@@ -94,6 +94,21 @@ export type HostEvent =
        * comments apart.
        */
       readonly commentId: string | undefined
+    } & EventFacts)
+  /** A comment of a person that may expect a reply: it replies in a thread, or it addresses the service. */
+  | ({
+      readonly _tag: "Discussed"
+      /** Number of the pull request or issue; undefined for a comment on a commit. */
+      readonly number: number | undefined
+      readonly comment: CommentPlace
+      /** Text of the comment. It is used for the decision and not stored: the reply is to the text that the host has then. */
+      readonly body: string
+      /** Whether the comment replies in a thread, which may be one of the service. */
+      readonly isReply: boolean
+      /** Target branch of the pull request; not all hosts send it with a comment. */
+      readonly baseRef: string | undefined
+      readonly title: string | undefined
+      readonly url: string | undefined
     } & EventFacts)
   | ({
       readonly _tag: "IssueChanged"

@@ -23,8 +23,8 @@ export type TriggerKind = typeof TriggerKind.Type
 export const VcsKind = Schema.Literals(["git", "subversion", "perforce"])
 export type VcsKind = typeof VcsKind.Type
 
-/** Kind of a target; GitLab merge requests are `pull_request`. */
-export const TargetKind = Schema.Literals(["pull_request", "push", "commit", "issue", "manual", "scheduled"])
+/** Kind of a target; GitLab merge requests are `pull_request`. `comment`: a comment that gets a reply. */
+export const TargetKind = Schema.Literals(["pull_request", "push", "commit", "issue", "manual", "scheduled", "comment"])
 export type TargetKind = typeof TargetKind.Type
 
 export const Severity = Schema.Literals(["info", "low", "medium", "high", "critical"])

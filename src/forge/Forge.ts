@@ -13,12 +13,20 @@ import type { HostWebhook } from "./hosts/HostWebhook.ts"
 import type { ForgeError } from "./ForgeError.ts"
 import type { HostChanges } from "./hosts/HostChanges.ts"
 import type { HostCi } from "./hosts/HostCi.ts"
+import type { HostConversations } from "./hosts/HostConversations.ts"
 import type { Account } from "./hosts/OwnAccount.ts"
 import type { HostWrite, OwnText } from "./HostWrite.ts"
 import type { Writing } from "./WriteOwner.ts"
 import type { CommitAuthor, CommitComments, HostIssues, HostThreads } from "./hosts/HostIssues.ts"
 import type { Reason } from "../domain/Reason.ts"
 export type { BranchTip, ChangedPull, ChangedPulls, FoundComment, HostChanges, HostOwner } from "./hosts/HostChanges.ts"
+export type {
+  CommentReaction,
+  Conversation,
+  ConversationComment,
+  ConversationTarget,
+  HostConversations
+} from "./hosts/HostConversations.ts"
 export type { CiArtifact, CiRun, HostCi, Listed } from "./hosts/HostCi.ts"
 export type {
   CommitAuthor,
@@ -239,6 +247,7 @@ export interface ForgeClient {
   readonly changes: HostChanges
   readonly issues: HostIssues
   readonly threads: HostThreads
+  readonly conversations?: HostConversations
   /** Undefined where the API of the host has no artifacts of CI runs (Forgejo). */
   readonly ci: HostCi | undefined
   /** Undefined where the host has no comments on commits (Gitea, Forgejo). */

@@ -42,12 +42,30 @@ type Unowned = {
   [
     K in Exclude<
       keyof ForgeClient,
-      Reads | "changes" | "ci" | "commitComments" | "issues" | "threads" | "verdicts" | "webhooks" | "writers"
+      | Reads
+      | "changes"
+      | "ci"
+      | "commitComments"
+      | "conversations"
+      | "issues"
+      | "threads"
+      | "verdicts"
+      | "webhooks"
+      | "writers"
     >
   ]: Same<Requires<ForgeClient[K]>, Writing> extends true ? never : K
 }[Exclude<
   keyof ForgeClient,
-  Reads | "changes" | "ci" | "commitComments" | "issues" | "threads" | "verdicts" | "webhooks" | "writers"
+  | Reads
+  | "changes"
+  | "ci"
+  | "commitComments"
+  | "conversations"
+  | "issues"
+  | "threads"
+  | "verdicts"
+  | "webhooks"
+  | "writers"
 >]
 
 describe("owners", () => {
@@ -62,6 +80,8 @@ describe("owners", () => {
     same<Requires<ForgeClient["issues"]["edit"]>, Writing>(true)
     same<Requires<ForgeClient["issues"]["remove"]>, Writing>(true)
     same<Requires<ForgeClient["threads"]["resolve"]>, Writing>(true)
+    same<Requires<NonNullable<ForgeClient["conversations"]>["reply"]>, Writing>(true)
+    same<Requires<NonNullable<NonNullable<ForgeClient["conversations"]>["react"]>>, Writing>(true)
     same<Requires<NonNullable<ForgeClient["verdicts"]>["dismiss"]>, Writing>(true)
     same<Requires<NonNullable<ForgeClient["commitComments"]>["create"]>, Writing>(true)
     // @ts-expect-error a call without a run does not compile

@@ -194,7 +194,7 @@ const seed = ([event, payload]: readonly [string, object]): ReadonlyArray<Uint8A
 
 /** Everything that becomes a ref, an argument or a record has a bounded form. */
 const checkEvent = (event: HostEvent): void => {
-  if ("number" in event)
+  if ("number" in event && event.number !== undefined)
     ensure(Number.isSafeInteger(event.number) && event.number > 0, "a number is a positive integer")
   if (event._tag === "Pushed") {
     ensure(/^[0-9a-f]{40}([0-9a-f]{24})?$/.test(event.after), "the pushed commit is an object id")
