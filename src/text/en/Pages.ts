@@ -843,6 +843,7 @@ export const pageTexts = {
   "step.started": "Started",
   "step.succeeded": "Ended: succeeded",
   "step.timeout": "Ended: timed out",
+  "target.comment": "comment",
   "target.commit": "commit",
   "target.issue": "issue",
   "target.manual": "requested review",

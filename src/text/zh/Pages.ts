@@ -828,6 +828,7 @@ export const pageTexts = {
   "step.started": "已开始",
   "step.succeeded": "结束：成功",
   "step.timeout": "结束：超时",
+  "target.comment": "评论",
   "target.commit": "提交",
   "target.issue": "议题",
   "target.manual": "手动请求",
