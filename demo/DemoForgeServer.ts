@@ -38,6 +38,8 @@ export interface DemoForgeOptions {
   readonly dialect?: DemoDialect | undefined
   /** Further accounts: token to login. */
   readonly accounts?: Readonly<Record<string, string>> | undefined
+  /** Returns the login of a token that is in no list. */
+  readonly loginOf?: ((token: string) => string | undefined) | undefined
   /** Login of the person who reads the pages and may comment there. Without one the pages have no forms. */
   readonly visitor?: string | undefined
   /** Gets events of people: pushes over HTTP that move a pull request, and comments on the pages. */
@@ -72,9 +74,9 @@ const tokensOf = (request: IncomingMessage): ReadonlyArray<string> => {
   return [password.join(":"), username ?? ""]
 }
 
-const account = ({ accounts, state }: ForgeServer, request: IncomingMessage): DemoUser | undefined => {
+const account = ({ accounts, options, state }: ForgeServer, request: IncomingMessage): DemoUser | undefined => {
   const login = tokensOf(request)
-    .map((token) => accounts.get(token))
+    .map((token) => accounts.get(token) ?? options.loginOf?.(token))
     .find((name) => name !== undefined)
   return login === undefined ? undefined : state.user(login)
 }

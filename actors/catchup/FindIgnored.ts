@@ -44,7 +44,8 @@ export const findIgnored = Effect.fnUntraced(function* (search: HostSearch) {
   }
   for (const candidate of again.values())
     yield* decidePull(search, { ...candidate, createdAt: undefined }, { first: 0, since: now }).pipe(
-      continueWithout(search, candidate)
+      continueWithout(search, { repository: candidate.repo.fullName, number: candidate.number })
     )
+  memory.unrouted.clear()
   memory.configHash = snapshot.hash
 })

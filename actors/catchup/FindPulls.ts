@@ -83,9 +83,12 @@ const cacheReviewedAt = ({ client }: HostSearch, { head, repo }: HostPull) =>
 /** Failures that concern one change: the others are decided about. */
 const ofOne: ReadonlySet<string> = new Set(["forbidden", "not_found", "conflict", "invalid"])
 
-/** Counts a change that the host does not disclose, and continues. */
+/** Counts a change that the host does not disclose, and continues. `place`: where it is, for the log. */
 export const continueWithout =
-  ({ tally, trigger }: HostSearch, { number, repo }: Pick<Candidate, "number" | "repo">) =>
+  (
+    { tally, trigger }: HostSearch,
+    place: { readonly repository: string; readonly number: number } | { readonly delivery: string }
+  ) =>
   <A, E extends { readonly _tag: string }, R>(deciding: Effect.Effect<A, E | ForgeError, R>) =>
     Effect.catchIf(
       deciding,
@@ -94,8 +97,7 @@ export const continueWithout =
         tally.skipped += 1
         return Effect.logWarning("change not read, the search for missed changes continues without it", {
           trigger: trigger.name,
-          repository: repo.fullName,
-          number,
+          ...place,
           reason: why
         })
       }

@@ -1,5 +1,5 @@
 /** Holds the state of a search of a git host: what it has found, and how much work it may still add. */
-import { Effect, Schema } from "effect"
+import { Duration, Effect, Schema } from "effect"
 import { admit } from "../../src/admission/Admit.ts"
 import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
 import { foldRepo, targetKey } from "../../src/domain/Change.ts"
@@ -14,6 +14,11 @@ import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import { fillableBy, FoundEvents } from "../../src/queue/FoundEvents.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 
+/** Hosts add changes to their lists late and out of order: what was updated in this time before the last one is listed again. */
+export const overlapMillis = Duration.toMillis("10 minutes")
+/** Assumed difference of clocks, for a first search that finds no time of the host. */
+export const clockMillis = Duration.toMillis("70 minutes")
+
 /** The search ends; the next one continues where it stopped. */
 class SearchStopped extends Schema.TaggedError<SearchStopped>()("SearchStopped", { why: Reason }) {}
 
@@ -21,6 +26,9 @@ class SearchStopped extends Schema.TaggedError<SearchStopped>()("SearchStopped",
 export class SearchMemory {
   /** Time of the last update that was decided about, by pull request. */
   readonly updates = new Map<string, number>()
+  /** GUIDs of deliveries that the host was requested to repeat, and repositories of deliveries that no workspace has. */
+  readonly repeated = new Set<string>()
+  readonly unrouted = new Set<number>()
   /** Configuration under which ignored changes were decided about again. */
   configHash: string | undefined
   /** Number of incomplete searches since the last complete one. */
@@ -72,6 +80,19 @@ const readRoom = Effect.fnUntraced(function* ({ room, snapshot }: HostSearch, wo
 
 const take = (room: Map<string, number>, key: string): void => {
   room.set(key, (room.get(key) ?? 0) - 1)
+}
+
+/** Ends the search if the workspace may get no entry. */
+export const requireRoom = Effect.fnUntraced(function* (search: HostSearch, workspace: string) {
+  if ((yield* readRoom(search, workspace)) <= 0)
+    return yield* new SearchStopped({ why: { _tag: "QueueKeptForDeliveries", workspace } })
+})
+
+/** Counts a change that adds an entry to the workspace. */
+export const countFound = ({ room, tally }: HostSearch, workspace: string): void => {
+  tally.found += 1
+  take(room, "")
+  take(room, workspace)
 }
 
 /** Facts of an event that no delivery reported. Who caused it is unknown, unless its change names a person. */
@@ -127,14 +148,11 @@ export const decideFound = Effect.fnUntraced(function* (
   key: DeliveryKey,
   workspace: string | undefined
 ) {
-  if (workspace !== undefined && (yield* readRoom(search, workspace)) <= 0)
-    return yield* new SearchStopped({ why: { _tag: "QueueKeptForDeliveries", workspace } })
+  if (workspace !== undefined) yield* requireRoom(search, workspace)
   const decision = yield* (yield* FoundEvents).decide({ trigger: search.trigger, event, key })
   if (decision._tag === "Refused") return yield* new SearchStopped({ why: { _tag: "FoundChangesNotStored" } })
   if (decision._tag !== "Accepted" || workspace === undefined) return
-  search.tally.found += 1
-  take(search.room, "")
-  take(search.room, workspace)
+  countFound(search, workspace)
   yield* Effect.logInfo("change found without a delivery", {
     event_id: decision.eventId,
     trigger: search.trigger.name,

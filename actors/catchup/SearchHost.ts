@@ -14,17 +14,14 @@ import { Forges } from "../../src/forge/Forges.ts"
 import { CatchUps } from "../../src/store/CatchUps.ts"
 import type { CatchUpMark } from "../../src/store/CatchUps.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
+import { findFailed } from "./FindFailed.ts"
 import { findIgnored } from "./FindIgnored.ts"
 import { continueWithout, decidePull } from "./FindPulls.ts"
 import { findPushes } from "./FindPushes.ts"
-import { pullKey } from "./HostSearch.ts"
+import { clockMillis, overlapMillis, pullKey } from "./HostSearch.ts"
 import type { HostSearch, SearchMemory } from "./HostSearch.ts"
-import { listSources, scopeOfBranches, scopeOfOwner } from "./Sources.ts"
+import { listSources, scopeOfBranches, scopeOfDeliveries, scopeOfOwner } from "./Sources.ts"
 
-/** Hosts add changes to their lists late and out of order: what was updated in this time before the last one is listed again. */
-const overlapMillis = Duration.toMillis("10 minutes")
-/** Assumed difference of clocks, for a first search that finds no time of the host. */
-const clockMillis = Duration.toMillis("70 minutes")
 /** Pull requests that are read of one list. */
 const maxListed = 2000
 /** Remembered updates of pull requests. */
@@ -73,7 +70,8 @@ const searchOwner = Effect.fnUntraced(function* (search: HostSearch, owner: Host
   let reached = known.mark
   const save = () => (reached > known.mark ? advance(reached) : Effect.void)
   for (const pull of select(search, pulls)) {
-    const deciding = decidePull(search, pull, { first: known.first, since }).pipe(continueWithout(search, pull))
+    const place = { repository: pull.repo.fullName, number: pull.number }
+    const deciding = decidePull(search, pull, { first: known.first, since }).pipe(continueWithout(search, place))
     const error = yield* Effect.tapError(ofOneRequest(deciding), save)
     if (error === undefined) remember(search.memory, pull)
     else failed ??= { error, at: pull.updatedAt }
@@ -127,7 +125,8 @@ export const searchHost = Effect.fnUntraced(function* (
   const failures = [
     yield* each(owners, (owner) => searchOwner(search, owner, marks.get(scopeOfOwner(owner.name)))),
     yield* each([search], findIgnored),
-    yield* each(branches, ([repo, names]) => findPushes(search, repo, names, marks.get(scopeOfBranches(repo))))
+    yield* each(branches, ([repo, names]) => findPushes(search, repo, names, marks.get(scopeOfBranches(repo)))),
+    yield* each([marks.get(scopeOfDeliveries)], (known) => findFailed(search, known))
   ]
   return failures.find((failure) => failure !== undefined)
 })

@@ -19,7 +19,16 @@ import type { HostWrite, OwnText } from "./HostWrite.ts"
 import type { Writing } from "./WriteOwner.ts"
 import type { CommitAuthor, CommitComments, HostIssues, HostThreads } from "./hosts/HostIssues.ts"
 import type { Reason } from "../domain/Reason.ts"
-export type { BranchTip, ChangedPull, ChangedPulls, FoundComment, HostChanges, HostOwner } from "./hosts/HostChanges.ts"
+export type {
+  BranchTip,
+  ChangedPull,
+  ChangedPulls,
+  FoundComment,
+  HostChanges,
+  HostDeliveries,
+  HostOwner,
+  LoggedDelivery
+} from "./hosts/HostChanges.ts"
 export type {
   CommentReaction,
   Conversation,

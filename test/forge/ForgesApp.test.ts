@@ -29,6 +29,12 @@ const claimsOf = (jwt: string): { readonly iss: string; readonly iat: number; re
   return JSON.parse(Buffer.from(claims, "base64url").toString("utf8"))
 }
 
+/** An attempt of a delivery with an id that JavaScript cannot hold. */
+const attempt = (n: number, status: number): string =>
+  `{"id": 211750330023936000${n}, "guid": "guid-${n}", "delivered_at": "2026-03-09T0${n}:00:00Z", "redelivery": false,
+    "duration": 0.1, "status": "", "status_code": ${status}, "event": "issues", "action": "opened",
+    "installation_id": 77, "repository_id": 5}`
+
 describe("github app", () => {
   let server: Server
   let url = ""
@@ -60,6 +66,17 @@ describe("github app", () => {
         return installed ? answer(200, { id: 77 }) : answer(404, { message: "Not Found" })
       if (path.endsWith("/installation")) return answer(404, { message: "Not Found" })
       if (path === "/app") return answer(200, { slug: "my-reviewer", name: "My reviewer" })
+      if (path.startsWith("/app/hook/deliveries?")) {
+        const cursor = new URLSearchParams(path.split("?")[1]).get("cursor")
+        const next = `<${url}/api/v3/app/hook/deliveries?per_page=100&cursor=v1_1>; rel="next"`
+        return response
+          .writeHead(200, { "content-type": "application/json", ...(cursor === null ? { link: next } : {}) })
+          .end(cursor === null ? `[${attempt(2, 0)}]` : `[${attempt(1, 502)},{"id":0}]`)
+      }
+      if (path.startsWith("/app/hook/deliveries/"))
+        return path.endsWith("/attempts")
+          ? answer(202, {})
+          : answer(200, { event: "release", request: { headers: {}, payload: { action: "published" } } })
       if (path === "/app/installations/77/access_tokens") {
         return answer(201, { token: `ghs_${++issued}`, expires_at: new Date(Date.now() + life).toISOString() })
       }
@@ -167,6 +184,28 @@ describe("github app", () => {
     const gone = { name: "octo", repositories: ["octo/a", "octo/b", "octo/c", "octo/d"] }
     expect(await failure(changes.pulls(gone, undefined, 10))).toMatchObject({ why: { _tag: "AppNotInstalled" } })
     expect(asked.filter((request) => request.endsWith("/installation"))).toHaveLength(5)
+  })
+
+  it("lists its deliveries by cursor as the app, reads one and has it sent again", async () => {
+    const { deliveries } = githubClient(profile(app)).changes
+    if (deliveries === undefined) throw new Error("an app has a log of deliveries")
+    const common = { isReceived: false, isRepeated: false, mayStart: true, repositoryId: 5 }
+    const [second, first] = [
+      { ...common, id: "2117503300239360002", guid: "guid-2", at: Date.parse("2026-03-09T02:00:00Z") },
+      { ...common, id: "2117503300239360001", guid: "guid-1", at: Date.parse("2026-03-09T01:00:00Z") }
+    ]
+    expect(await run(deliveries.list(0, 100))).toEqual({ deliveries: [second, first], more: 0 })
+    expect(await run(deliveries.list(second?.at ?? 0, 1))).toEqual({ deliveries: [second], more: 1 })
+    expect(await run(deliveries.event("2117503300239360002"))).toMatchObject({ _tag: "Ignored" })
+    await run(deliveries.repeat("2117503300239360002"))
+    expect(asked).toEqual([
+      "GET /app/hook/deliveries?per_page=100",
+      "GET /app/hook/deliveries?per_page=100&cursor=v1_1",
+      "GET /app/hook/deliveries?per_page=100",
+      "GET /app/hook/deliveries/2117503300239360002",
+      "POST /app/hook/deliveries/2117503300239360002/attempts"
+    ])
+    expect(githubClient({ ...profile(undefined), token: Redacted.make("t") }).changes.deliveries).toBeUndefined()
   })
 
   it("recognises its statuses by the name of its account, which has no id", async () => {

@@ -71,6 +71,7 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
     findComment: () => unexpected,
     setStatus: () => unexpected,
     changes: {
+      deliveries: undefined,
       pulls: () => unexpected,
       comments: () => unexpected,
       tips: () => unexpected,

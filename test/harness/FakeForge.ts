@@ -20,6 +20,7 @@ import type { FakeIssues } from "./FakeIssues.ts"
 import { withGraphql } from "./FakeGraphql.ts"
 import { withThreads } from "./FakeThreads.ts"
 import { githubDialect } from "./FakeGithub.ts"
+import { isAppToken, withApp } from "./FakeGithubApp.ts"
 import { gitlabDialect } from "./FakeGitlab.ts"
 import { openApi } from "./OpenApi.ts"
 import { triggerDefaults } from "./TriggerDefaults.ts"
@@ -39,7 +40,7 @@ const dialects: Readonly<Record<ForgeKind, DemoDialect>> = {
   forgejo: withAccess("gitea", withThreads("gitea", withIssues("gitea", asForgejo(giteaDialect)))),
   github: withCi(
     "github",
-    withGraphql(withAccess("github", withThreads("github", withIssues("github", githubDialect))))
+    withGraphql(withApp(withAccess("github", withThreads("github", withIssues("github", githubDialect)))))
   ),
   gitlab: withCi("gitlab", withAccess("gitlab", withThreads("gitlab", withIssues("gitlab", gitlabDialect))))
 }
@@ -119,6 +120,7 @@ export const startFakeForge = async (
     token,
     secret,
     dialect: dialects[kind],
+    loginOf: (found) => (kind === "github" && isAppToken(found) ? "aicr" : undefined),
     onRequest: (request) => {
       violations.push(...(check?.(request) ?? []))
       const text = readable(request)

@@ -42,7 +42,10 @@ const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
     "GET /repos/{owner}/{repo}/issues/comments/{comment_id}",
     // "List repository webhooks", "List deliveries for a repository webhook"
     "GET /repos/{owner}/{repo}/hooks",
-    "GET /repos/{owner}/{repo}/hooks/{hook_id}/deliveries"
+    "GET /repos/{owner}/{repo}/hooks/{hook_id}/deliveries",
+    // "Get a delivery for an app webhook", "Redeliver a delivery for an app webhook"
+    "GET /app/hook/deliveries/{delivery_id}",
+    "POST /app/hook/deliveries/{delivery_id}/attempts"
   ],
   // docs.gitlab.com, "Delete a draft note", "Get single repository branch", "List repository commits"
   // docs.gitlab.com, "Get single personal access token, using a request header"
@@ -168,6 +171,8 @@ const leftOut: Readonly<Record<string, Node>> = {
   // "List commit statuses for a reference"
   github: {
     ...actions("per_page"),
+    // "List deliveries for an app webhook"
+    "/app/hook/deliveries": get({ per_page: "integer", cursor: "string" }),
     "/search/issues": pagedBy("per_page", "q", "sort", "order"),
     "/repos/{owner}/{repo}/pulls": pagedBy("per_page", "state", "head", "base", "sort", "direction"),
     "/repos/{owner}/{repo}/branches": pagedBy("per_page", "protected"),

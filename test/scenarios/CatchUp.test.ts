@@ -3,18 +3,9 @@
  * is delivered. After its start every open head is reviewed once. Then everything is delivered under new ids, and nothing more happens.
  * AICR_TEST_CATCH_UP=all makes 63 changes of each host instead of nine, and kills the service at each request of a search.
  */
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
 import { expect, it, onTestFinished } from "vitest"
-import { stringify } from "yaml"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
-import { AicrProcess } from "../harness/AicrProcess.ts"
-import { makeHostTrigger, startFakeForge } from "../harness/FakeForge.ts"
-import type { FakeForge } from "../harness/FakeForge.ts"
-import { review, startFakeModel } from "../harness/FakeModel.ts"
-import { freePort } from "../harness/FreePort.ts"
+import { DownHost } from "../harness/DownHost.ts"
 import { isWhole, takeSample } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
@@ -23,106 +14,15 @@ const groups = isWhole("AICR_TEST_CATCH_UP") ? 7 : 1
 const hosts = isWhole("AICR_TEST_CATCH_UP")
   ? (["gitea", "forgejo", "github", "gitlab"] as const)
   : (["gitea", "github", "gitlab"] as const)
-const repository = "team/one"
-
-class DownHost implements AsyncDisposable {
-  readonly #parts = new AsyncDisposableStack()
-  readonly forge: FakeForge
-  readonly aicr: AicrProcess
-  readonly #directory: string
-
-  private constructor(forge: FakeForge, aicr: AicrProcess, directory: string) {
-    this.forge = forge
-    this.aicr = aicr
-    this.#directory = directory
-  }
-
-  static async start(kind: FakeForge["kind"]): Promise<DownHost> {
-    const directory = await mkdtemp(join(tmpdir(), "aicr-catch-up-"))
-    const forge = await startFakeForge(kind)
-    const model = await startFakeModel(review([], "No problems."))
-    const port = await freePort()
-    const url = `http://127.0.0.1:${port}`
-    const configFile = join(directory, "config.yaml")
-    await writeFile(
-      configFile,
-      stringify({
-        server: { port, hostname: "127.0.0.1" },
-        triggers: [makeHostTrigger(kind, forge.url)],
-        workspaces: { instances: { one: { source_repo: { trigger: "host", repo: repository } } } },
-        llm: {
-          providers: [{ id: "fake", kind: "openai_compatible", base_url: `${model.url}/v1`, api_key: "k" }],
-          model_chain: { default: [{ provider: "fake", model: "fake" }] }
-        },
-        agent: { default: "native-llm" },
-        queue: { kind: "sqlite", sqlite: { path: "queue.db" }, workers: { per_workspace_concurrency: 4 } },
-        review: { output_language: "en", skip_drafts: true },
-        storage: { database: { sqlite: { path: "aicr.db" } }, object: { filesystem: { root: "objects" } } }
-      })
-    )
-    const aicr = new AicrProcess({ configFile, url, env: { TEST_TOKEN: forge.token, TEST_SECRET: forge.secret } })
-    const host = new DownHost(forge, aicr, directory)
-    host.#parts.defer(() => rm(directory, { recursive: true, force: true }))
-    host.#parts.use(model)
-    host.#parts.defer(forge.stop)
-    host.#parts.use(aicr)
-    await forge.createRepository(repository)
-    await forge.push(repository, { branch: "main", message: "Start", files: { "a.ts": "export const a = 1\n" } })
-    forge.setPermission(repository, "dana", "write")
-    await aicr.start()
-    forge.setWebhookUrl(`${url}/webhooks/${kind}`)
-    return host
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#parts.disposeAsync()
-  }
-
-  async open(name: string, draft = false): Promise<DemoPull> {
-    await this.push(name, 1, { from: "main" })
-    return this.forge.createPull(repository, { title: name, headBranch: name, draft })
-  }
-
-  push(branch: string, version: number, more: { readonly from?: string; readonly force?: boolean } = {}) {
-    const files = { [`${branch}.ts`]: `export const version = ${version}\n` }
-    return this.forge.push(repository, { branch, message: `${branch} ${version}`, files, ...more })
-  }
-
-  /** Returns the runs of a head by status. */
-  runs(): ReadonlyMap<string, ReadonlyArray<string>> {
-    const database = new DatabaseSync(join(this.#directory, "aicr.db"), { readOnly: true })
-    try {
-      const rows = database.prepare("SELECT head, status FROM runs ORDER BY id").all()
-      const byHead = Map.groupBy(rows, ({ head }) => String(head))
-      return new Map([...byHead].map(([head, runs]) => [head, runs.map(({ status }) => String(status))]))
-    } finally {
-      database.close()
-    }
-  }
-
-  isReviewed(pull: DemoPull): boolean {
-    return pull.repository.statuses.get(pull.head)?.at(-1)?.state === "success"
-  }
-
-  async waitForReplies(changed: ReadonlyArray<{ readonly commanded: DemoPull }>): Promise<void> {
-    await waitUntil(() => changed.every(({ commanded }) => countReplies(commanded) > 0), {
-      timeout: 30_000,
-      describe: () => `commands have replies; the log says:\n${this.aicr.log}`
-    })
-  }
-
-  async waitForReviews(pulls: ReadonlyArray<DemoPull>): Promise<void> {
-    await waitUntil(() => pulls.every((pull) => this.isReviewed(pull)), {
-      timeout: 60_000 + groups * 20_000,
-      describe: () =>
-        `${pulls.filter((pull) => !this.isReviewed(pull)).map(({ title }) => title)} are reviewed; the log says:\n${this.aicr.log}`
-    })
-  }
-}
-
 /** Counts replies to `/aicr help`. */
 const countReplies = (pull: DemoPull): number =>
   pull.comments.filter(({ body }) => body.includes("`/aicr review`")).length
+
+const waitForReplies = (host: DownHost, changed: ReadonlyArray<{ readonly commanded: DemoPull }>) =>
+  waitUntil(() => changed.every(({ commanded }) => countReplies(commanded) > 0), {
+    timeout: 30_000,
+    describe: () => `commands have replies; the log says:\n${host.aicr.log}`
+  })
 
 /** Pull requests of a group before the service is down. */
 const prepare = async (host: DownHost, group: number) => {
@@ -176,7 +76,7 @@ it.each(hosts)(
     await aicr.start()
     const due = changed.flatMap(({ forced, opened, pushed, waiting }) => [forced, opened, pushed, waiting])
     await host.waitForReviews(due)
-    await host.waitForReplies(changed)
+    await waitForReplies(host, changed)
 
     // Everything that happened is delivered late, under new ids.
     const writes = forge.writes().length
@@ -243,7 +143,7 @@ it("a search that is killed at any request is continued, and decides about each 
   forge.intercept(() => undefined)
   await aicr.start()
   await host.waitForReviews(due)
-  await host.waitForReplies(changed)
+  await waitForReplies(host, changed)
   await aicr.stop()
 
   const succeeded = [...host.runs()].map(([head, statuses]) => [head, statuses.filter((one) => one === "succeeded")])

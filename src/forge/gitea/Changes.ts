@@ -35,6 +35,7 @@ const readWritten = reader(WrittenComment, ({ body, created_at: createdAt, id, u
 const toTip = reader(Tip, ({ commit, name }) => readTip(name, commit?.id))
 
 export const giteaChanges = (rest: Rest, self: ForgeClient["self"]): HostChanges => ({
+  deliveries: undefined,
   pulls: giteaPullList(rest),
   comments: Effect.fnUntraced(function* (repo, number, since) {
     const found: Array<FoundComment> = []

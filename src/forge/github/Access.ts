@@ -21,6 +21,8 @@ export interface Access {
   readonly graphql: (repo: Repo) => Rest
   /** The search has a limit of requests of its own, so that its refusals do not close the rest of the account. */
   readonly search: (repo: Repo) => Rest
+  /** Requests as the app itself; undefined with a token. */
+  readonly app: Rest | undefined
   readonly account: OwnAccount
   readonly self: ForgeClient["self"]
   readonly gitAuthorization: ForgeClient["gitAuthorization"]
@@ -59,6 +61,7 @@ export const access = (profile: TriggerProfile): Access => {
       graphql: (repo) => makeRest({ ...graphqlOptions, credential: credential(repo), renew: auth.forget(repo) }),
       search: (repo) =>
         makeRest({ ...searchOptions, credential: ofSearch(credential(repo)), renew: auth.forget(repo) }),
+      app: auth.rest,
       account: auth.account,
       self: auth.account.self,
       gitAuthorization: (repo) => Effect.map(auth.token(repo), (token) => basicHeader("x-access-token", token)),
@@ -77,6 +80,7 @@ export const access = (profile: TriggerProfile): Access => {
     rest: () => rest,
     graphql: () => graphql,
     search: () => search,
+    app: undefined,
     account,
     self: account.self,
     gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("x-access-token", token)),

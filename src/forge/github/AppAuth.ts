@@ -12,7 +12,7 @@ import type { Reason } from "../../domain/Reason.ts"
 import { signJwt } from "../../domain/SignJwt.ts"
 import { ForgeError } from "../ForgeError.ts"
 import { makeRest } from "../http/Http.ts"
-import type { RestOptions } from "../http/Http.ts"
+import type { Rest, RestOptions } from "../http/Http.ts"
 import { ownAccount } from "../hosts/OwnAccount.ts"
 import type { OwnAccount } from "../hosts/OwnAccount.ts"
 import { ownerAndName, memoize } from "../http/Profile.ts"
@@ -58,6 +58,8 @@ const keyText = (trigger: string, app: AppSettings): Effect.Effect<string, Forge
 }
 
 export interface AppAuth {
+  /** Requests as the app itself. */
+  readonly rest: Rest
   /** Key of the host's rate limit. */
   readonly pace: string
   readonly token: (repo: Repo) => Effect.Effect<Redacted.Redacted, ForgeError>
@@ -137,5 +139,5 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
   const account = ownAccount(Effect.map(rest.get({ path: "/app" }, App), ({ slug }) => ({ username: `${slug}[bot]` })))
   const permissions: AppAuth["permissions"] = (repo) =>
     Effect.map(findInstallation(repo), (granted) => granted.permissions ?? {})
-  return { pace: `app ${issuer}`, token, forget, account, permissions }
+  return { rest, pace: `app ${issuer}`, token, forget, account, permissions }
 }

@@ -23,6 +23,7 @@ import type { Access } from "./Access.ts"
 import { githubPullList } from "./ChangedPulls.ts"
 import { stateNames, statusContext } from "./Comments.ts"
 import { toCommentId } from "./CommentId.ts"
+import { githubDeliveries } from "./Deliveries.ts"
 import { pages } from "./Facts.ts"
 import {
   CommittedCommit,
@@ -43,7 +44,7 @@ const readPushed = reader(PushedCommit, ({ author, commit }) =>
   readCommit(commit.message, author?.login, commit.author?.name, commit.author?.email)
 )
 
-export const githubChanges = (host: Pick<Access, "rest" | "search" | "self">): HostChanges => {
+export const githubChanges = (host: Pick<Access, "app" | "rest" | "search" | "self">): HostChanges => {
   const { rest, self } = host
   const notes = (repo: Repo, number: number, since: number, kind: "issue" | "line") => {
     const path = `${repoPath}/${kind === "issue" ? "issues" : "pulls"}/{number}/comments`
@@ -62,6 +63,7 @@ export const githubChanges = (host: Pick<Access, "rest" | "search" | "self">): H
     )
   }
   return {
+    deliveries: host.app && githubDeliveries(host.app),
     pulls: githubPullList(host),
     comments: (repo, number, since) =>
       Effect.map(

@@ -177,6 +177,21 @@ export const Status = Schema.Struct({ id: Schema.Int, url: Text })
 export const Collaborator = Schema.Struct({ login: Schema.String, permissions: Permissions })
 export const Permission = Schema.Struct({ permission: Schema.String })
 export const App = Schema.Struct({ slug: Schema.String, name: Text })
+/** An attempt of a delivery. Its id may be beyond the exact integers, and then is its digits. */
+export const Delivery = Schema.Struct({
+  id: Schema.Union([Schema.Int, Schema.String]),
+  guid: Schema.String,
+  delivered_at: Schema.String,
+  redelivery: Schema.Boolean,
+  status_code: Schema.Int,
+  event: Schema.String,
+  action: Schema.NullOr(Schema.String),
+  repository_id: Schema.optional(Schema.NullOr(Schema.Int))
+})
+export const DeliveredPayload = Schema.Struct({
+  event: Schema.String,
+  request: Schema.Struct({ payload: Schema.Unknown })
+})
 export const Installation = Schema.Struct({
   id: Schema.Int,
   permissions: Schema.optional(Schema.Record(Schema.String, Schema.String))

@@ -35,6 +35,23 @@ const signatures = [signatureHeaders.github, "x-hub-signature-256"]
 const starts = new Set(["opened", "reopened", "synchronize", "ready_for_review", "review_requested"])
 const issueStarts = new Set(["opened", "reopened", "edited"])
 
+/** Returns whether work may start from such a delivery, by what the headers and lists of GitHub have of it. */
+export const mayStart = (event: string, action: string | null): boolean => {
+  switch (event) {
+    case "push":
+      return true
+    case "pull_request":
+      return action === "edited" || starts.has(action ?? "")
+    case "issue_comment":
+    case "pull_request_review_comment":
+      return action === "created"
+    case "issues":
+      return issueStarts.has(action ?? "")
+    default:
+      return false
+  }
+}
+
 const toPerson = (user: PayloadJson | undefined): Person | undefined => person(text(user, "login"), text(user, "name"))
 
 const readNumber = (pull: PayloadJson): number => requireNumber(pull, "number", "pull_request.number")

@@ -80,6 +80,7 @@ const readPushed = reader(PushedCommit, ({ author_email: email, author_name: nam
 )
 
 export const gitlabChanges = (rest: Rest, self: ForgeClient["self"]): HostChanges => ({
+  deliveries: undefined,
   pulls: gitlabPullList(rest),
   comments: (repo, number, since) =>
     Effect.map(

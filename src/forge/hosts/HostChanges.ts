@@ -4,7 +4,7 @@
  */
 import type { Effect } from "effect"
 import type { Person, Repo } from "../../domain/Change.ts"
-import type { CommitFacts } from "../../domain/HostEvent.ts"
+import type { CommitFacts, HostEvent } from "../../domain/HostEvent.ts"
 import type { StatusState } from "../../domain/Publication.ts"
 import type { ForgeError } from "../ForgeError.ts"
 
@@ -44,7 +44,35 @@ export interface BranchTip {
   readonly head: string
 }
 
+/** An attempt of the host to deliver an event, in the log of the host. */
+export interface LoggedDelivery {
+  readonly id: string
+  /** The same for all attempts to deliver an event. */
+  readonly guid: string
+  readonly at: number
+  readonly isReceived: boolean
+  /** Whether it repeats an earlier attempt. */
+  readonly isRepeated: boolean
+  /** Whether work may start from such an event. */
+  readonly mayStart: boolean
+  readonly repositoryId: number | undefined
+}
+
+export interface HostDeliveries {
+  /** Returns the attempts since a time, the latest first, at most `max`; `more`: further ones, a lower bound. */
+  readonly list: (
+    since: number,
+    max: number
+  ) => Effect.Effect<{ readonly deliveries: ReadonlyArray<LoggedDelivery>; readonly more: number }, ForgeError>
+  /** Returns what was to be delivered; undefined if it cannot be read. */
+  readonly event: (id: string) => Effect.Effect<HostEvent | undefined, ForgeError>
+  /** Makes the host deliver it again, under the same GUID. */
+  readonly repeat: (id: string) => Effect.Effect<void, ForgeError>
+}
+
 export interface HostChanges {
+  /** Deliveries to the webhook of an app; undefined for other credentials, which have no webhook of their own. */
+  readonly deliveries: HostDeliveries | undefined
   /**
    * Returns the pull requests of an owner that were updated at or after `since`, at most `max`; without `since` all of them count. One
    * list serves all repositories of the owner where the host has such a list.

@@ -193,14 +193,20 @@ const redirectTarget = (
   return target.origin === new URL(from).origin ? target.href : undefined
 }
 
-/** Matches escapes that may be a lone surrogate or U+0000. Invalid UTF-8 has been replaced before. */
-const mayHoldUnstorable = /\\u(?:0000|[dD][89a-fA-F])/
+/** Matches escapes that may be a lone surrogate or U+0000, and numbers that may be inexact. Invalid UTF-8 has been replaced before. */
+const mayNeedRepair = /\\u(?:0000|[dD][89a-fA-F])|[:[,]\s{0,9}\d{16}/
 
-/** Repairs strings that cannot be stored, so that the title of a change never prevents its review from being recorded. */
+/**
+ * Repairs strings that cannot be stored, so that the title of a change never prevents its review from being recorded. Ids beyond the exact
+ * integers become their digits.
+ */
+const repair = (_key: string, value: unknown, { source }: { readonly source?: string } = {}): unknown => {
+  if (typeof value === "string") return toStorable(value)
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? (source ?? value) : value
+}
+
 const parseStorable = (json: string): unknown =>
-  mayHoldUnstorable.test(json)
-    ? JSON.parse(json, (_, value: unknown) => (typeof value === "string" ? toStorable(value) : value))
-    : JSON.parse(json)
+  mayNeedRepair.test(json) ? JSON.parse(json, repair) : JSON.parse(json)
 
 interface Exchanged {
   readonly response: HostResponse

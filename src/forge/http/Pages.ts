@@ -9,6 +9,8 @@ export interface PageSize {
   readonly value: number
   /** Maximum number of items to return. */
   readonly max?: number
+  /** Whether the next page is named by the `cursor` in the `Link` of the one before it, instead of by its number. */
+  readonly byCursor?: boolean
 }
 
 export interface ListedItems<A> {
@@ -31,17 +33,19 @@ export const presentIn = <A>({ items, ...rest }: ListedItems<A | undefined>): Li
 
 /** Reads the pages of a list, at most `maxPages`, until its end, until `max` items, or until a page with which it is enough. */
 export const readPages = Effect.fnUntraced(function* <A, E extends { readonly response: HostResponse }>(
-  send: (query: Readonly<Record<string, number>>) => Effect.Effect<E, ForgeError>,
+  send: (query: Readonly<Record<string, number | string>>) => Effect.Effect<E, ForgeError>,
   decodePage: (exchanged: E) => Effect.Effect<ReadonlyArray<A>, ForgeError>,
-  { max = Number.POSITIVE_INFINITY, name, value: standard }: PageSize,
+  { byCursor = false, max = Number.POSITIVE_INFINITY, name, value: standard }: PageSize,
   isEnough: (list: ListedItems<A>) => boolean = () => false
 ): Effect.fn.Return<ListedItems<A>, ForgeError> {
   const items: Array<A> = []
   let value = standard
   let page = 1
+  let cursor: string | undefined
   let rest: Omit<ListedItems<A>, "items"> = { total: undefined, more: 0 }
   for (let reads = 0; reads < maxPages; reads++) {
-    const result = yield* Effect.result(send({ [name]: value, page }))
+    const place = byCursor ? (cursor === undefined ? {} : { cursor }) : { page }
+    const result = yield* Effect.result(send({ [name]: value, ...place }))
     if (result._tag === "Failure") {
       const smaller = isTooLarge(result.failure) ? smallerPages.find((candidate) => candidate < value) : undefined
       if (smaller === undefined) return yield* result.failure
@@ -58,9 +62,17 @@ export const readPages = Effect.fnUntraced(function* <A, E extends { readonly re
     rest = { total, more: unread + Math.max(0, items.length - max) }
     if (!follows || items.length >= max || isEnough({ items, ...rest })) break
     page++
+    cursor = readCursor(headers)
+    if (byCursor && cursor === undefined) break
   }
   return { items: items.slice(0, max), ...rest }
 })
+
+/** Returns the cursor of the next page. */
+const readCursor = (headers: HostResponse["headers"]): string | undefined => {
+  const [, url = ""] = /<([^<>]*)>;\s*rel="?next"?/.exec(headers["link"] ?? "") ?? []
+  return URL.canParse(url) ? (new URL(url).searchParams.get("cursor") ?? undefined) : undefined
+}
 
 /** Returns the number of items of a list that the host states. */
 const readTotal = (headers: HostResponse["headers"]): number | undefined => {

@@ -7,7 +7,8 @@ import { makeStaticStore } from "../../../src/config/snapshots/FileConfigStore.t
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import type { Snapshot } from "../../../src/config/Snapshot.ts"
-import type { HostPull } from "../../../src/forge/Forge.ts"
+import type { HostEvent } from "../../../src/domain/HostEvent.ts"
+import type { HostPull, LoggedDelivery } from "../../../src/forge/Forge.ts"
 import { ForgeError } from "../../../src/forge/ForgeError.ts"
 import { Forges } from "../../../src/forge/Forges.ts"
 import { OwnAccounts } from "../../../src/forge/OwnAccounts.ts"
@@ -31,6 +32,8 @@ export class ListedHost {
   /** Final statuses of the service, by commit. */
   readonly statuses = new Map<string, number>()
   readonly committed = new Map<string, number>()
+  /** Attempts of deliveries, the latest first; undefined without a log. */
+  deliveries: Array<LoggedDelivery & { readonly event: HostEvent }> | undefined
   /** Requests since they were last read. */
   requests: Array<string> = []
   /** Requests that fail. */
@@ -100,6 +103,16 @@ export class ListedHost {
             }
           }),
         changes: {
+          deliveries: this.deliveries && {
+            list: (since, max) =>
+              this.#request("deliveries", () => {
+                const found = (this.deliveries ?? []).filter(({ at }) => at >= since)
+                return { deliveries: found.slice(0, max), more: Math.max(0, found.length - max) }
+              }),
+            event: (id) =>
+              this.#request(`delivery ${id}`, () => this.deliveries?.find((delivery) => delivery.id === id)?.event),
+            repeat: (id) => this.#request(`repeat ${id}`, () => undefined)
+          },
           pulls: (owner, since = 0, max) =>
             this.#request(`pulls ${owner.name}`, () => {
               const found = [...this.pulls]

@@ -6,8 +6,11 @@ import { dueOccasion } from "../../../actors/catchup/CatchUp.ts"
 import { SearchMemory } from "../../../actors/catchup/HostSearch.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import type { CatchUp } from "../../../src/store/CatchUps.ts"
+import { noSubject } from "../../../src/domain/HostEvent.ts"
+import type { HostEvent } from "../../../src/domain/HostEvent.ts"
 import { TargetKey } from "../../../src/domain/Keys.ts"
 import { Priority } from "../../../src/domain/Entry.ts"
+import type { LoggedDelivery } from "../../../src/forge/Forge.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import { hour, ListedHost, makeDocument, search, service, start } from "./ListedHost.ts"
@@ -244,6 +247,98 @@ searched("work that was given up for another head is found again when the host h
     assert.strictEqual((yield* search()).found, 1)
     assert.deepStrictEqual(yield* heads, ["head-1"])
   })
+)
+
+const common = {
+  provider: "gitea",
+  event: "pull_request",
+  action: undefined,
+  repo: { fullName: "acme/app" },
+  sender: { username: "dana" },
+  subject: noSubject
+} as const
+const pullOf = (number: number, head = `head-${number}`) => ({
+  number,
+  head,
+  base: "b",
+  headRef: "feature",
+  baseRef: "main",
+  title: "",
+  description: "",
+  url: "",
+  author: undefined,
+  draft: false,
+  labels: []
+})
+const updated = (number: number, isHeadOnly: boolean, fullName = "acme/app"): HostEvent => ({
+  _tag: "PullRequestUpdated",
+  ...common,
+  repo: { fullName },
+  pull: pullOf(number),
+  isHeadOnly
+})
+const attempt = (id: string, at: number, event: HostEvent, more: Partial<LoggedDelivery> = {}) => ({
+  id,
+  guid: `guid-${id}`,
+  at,
+  isReceived: false,
+  isRepeated: false,
+  mayStart: true,
+  repositoryId: 1,
+  event,
+  ...more
+})
+
+searched(
+  "a host repeats failed deliveries that start what no search finds, each once",
+  (host) =>
+    Effect.gen(function* () {
+      const at = start + hour
+      // Found by its update: a delivery of its head would start nothing more.
+      host.set(1, { updatedAt: at })
+      const elsewhere = updated(9, false, "acme/other")
+      host.deliveries = [
+        attempt("8", at + 8, elsewhere, { repositoryId: 2 }),
+        attempt("7", at + 7, elsewhere, { repositoryId: 2 }),
+        attempt("6", at + 6, updated(6, false), { isRepeated: true, guid: "guid-5" }),
+        attempt("5", at + 5, updated(6, false)),
+        attempt("4", at + 4, updated(4, false), { isReceived: true }),
+        attempt("3", at + 3, updated(3, false), { mayStart: false }),
+        attempt("2", at + 2, updated(1, false)),
+        attempt("1", at + 1, updated(1, true)),
+        attempt("0", start - 2 * hour, updated(2, false))
+      ]
+      const memory = new SearchMemory()
+      assert.deepStrictEqual(yield* search(memory), { found: 2, skipped: 0, failure: undefined })
+      assert.deepStrictEqual(
+        host.requests.filter((request) => /deliver|repeat/.test(request)),
+        ["deliveries", "delivery 1", "delivery 2", "repeat 2", "delivery 7"]
+      )
+      // The host does not list the repetition yet.
+      host.requests = []
+      assert.strictEqual((yield* search(memory)).found, 0)
+      assert.deepStrictEqual(host.requests.slice(1), ["deliveries", "delivery 1"])
+      host.deliveries.unshift(attempt("9", at + 9, updated(1, false), { isRepeated: true, guid: "guid-2" }))
+      assert.strictEqual((yield* search()).found, 0)
+      assert.notInclude(host.requests, "repeat 2")
+    }),
+  {},
+  (host) => {
+    host.deliveries = [attempt("0", start - hour, updated(2, false))]
+  }
+)
+
+searched(
+  "failed deliveries wait for room in the queue, and those beyond the limit are counted",
+  (host) =>
+    Effect.gen(function* () {
+      host.deliveries = [3, 2, 1].map((number) => attempt(String(number), start + number, updated(number, false)))
+      assert.deepStrictEqual(yield* search(), { found: 0, skipped: 1, failure: "QueueKeptForDeliveries" })
+    }),
+  { catch_up: { max_changes: 2 }, limits: { perWorkspace: 1, total: 100 } },
+  (host) => {
+    host.deliveries = []
+  }
 )
 
 it.effect("a search is due on request, after a failure and every every_seconds", () =>
