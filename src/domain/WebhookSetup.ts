@@ -1,87 +1,152 @@
 /**
- * Values to enter for a webhook at each host, with the names of its own pages and events. Used by the set-up page, the checks of webhooks and the
- * documents. Pure.
+ * Events that each use of a host needs, and what to enter for a webhook at each host, with the names of its own pages. The one table for the
+ * set-up page, the checks of webhooks, the inventory, `aicr setup` and docs/webhooks.md. Pure.
  */
 import type { ForgeKind } from "./Kinds.ts"
+import type { Reason } from "./Reason.ts"
 
-interface WebhookEvent {
+export interface WebhookEvent {
   /** Name in the API of the host. */
   readonly id: string
   /** Name on its page. */
   readonly name: string
 }
 
-export interface WebhookSetup {
+/** Settings of a workspace that decide which features it uses. */
+interface FeatureUse {
+  readonly review: { readonly auto_commit: { readonly include_branches?: ReadonlyArray<string> | undefined } }
+  readonly triage: { readonly enabled: boolean }
+}
+
+interface FeatureSetup {
+  /** Returns whether a workspace cannot do without the events. */
+  readonly isUsed: (workspace: FeatureUse) => boolean
+  /** Events by host; empty where the service does not have the feature. */
+  readonly events: Readonly<Record<ForgeKind, ReadonlyArray<WebhookEvent>>>
+  /** Rights of the credential by host. */
+  readonly rights: Readonly<Record<ForgeKind, ReadonlyArray<string>>>
+}
+
+const always = (): boolean => true
+const ofGitea = <A>(value: A) => ({ gitea: value, forgejo: value })
+
+/** One row for each use. The first ones are what every webhook needs. */
+const featureTable = {
+  reviews: {
+    isUsed: always,
+    events: {
+      // The event of a pull request and that of its new commits are separate.
+      ...ofGitea([
+        { id: "pull_request", name: "Pull Request" },
+        { id: "pull_request_sync", name: "Pull Request Synchronized" }
+      ]),
+      github: [{ id: "pull_request", name: "Pull requests" }],
+      gitlab: [{ id: "merge_requests_events", name: "Merge request events" }]
+    },
+    rights: {
+      ...ofGitea(["write:repository", "write:issue", "read:user"]),
+      github: ["Contents: read", "Pull requests: write", "Issues: write", "Commit statuses: write"],
+      gitlab: ["api"]
+    }
+  },
+  commands: {
+    isUsed: always,
+    events: {
+      ...ofGitea([{ id: "pull_request_comment", name: "Pull Request Comment" }]),
+      github: [{ id: "issue_comment", name: "Issue comments" }],
+      gitlab: [{ id: "note_events", name: "Comments" }]
+    },
+    rights: { ...ofGitea(["write:issue"]), github: ["Pull requests: write", "Issues: write"], gitlab: ["api"] }
+  },
+  pushes: {
+    isUsed: ({ review }) => (review.auto_commit.include_branches ?? []).length > 0,
+    events: {
+      ...ofGitea([{ id: "push", name: "Push" }]),
+      github: [{ id: "push", name: "Pushes" }],
+      gitlab: [{ id: "push_events", name: "Push events" }]
+    },
+    rights: {
+      ...ofGitea(["write:repository"]),
+      github: ["Contents: read", "Commit statuses: write"],
+      gitlab: ["api"]
+    }
+  },
+  issues: {
+    isUsed: ({ triage }) => triage.enabled,
+    events: { ...ofGitea([{ id: "issues", name: "Issues" }]), github: [], gitlab: [] },
+    rights: { ...ofGitea(["write:issue"]), github: [], gitlab: [] }
+  }
+} satisfies Readonly<Record<string, FeatureSetup>>
+
+export type WebhookFeature = keyof typeof featureTable
+
+export const webhookFeatures: Readonly<Record<WebhookFeature, FeatureSetup>> = featureTable
+
+interface WebhookSetup {
   readonly host: string
   /** Path of the service, below `server.path_prefix`. */
   readonly path: string
+  /** Page for one webhook of a repository, and for one of an organisation or group. */
   readonly place: string
+  readonly ownerPlace: string
   readonly contentType: string
-  /** Events without which pull requests are not reviewed. */
-  readonly reviews: ReadonlyArray<WebhookEvent>
-  /** Events of commands in comments. */
-  readonly commands: ReadonlyArray<WebhookEvent>
-  /** Events of pushes, which are reviewed where that is configured. */
-  readonly pushes: ReadonlyArray<WebhookEvent>
-  /** Events of issues, for triage; empty where the service has none. */
-  readonly issues: ReadonlyArray<WebhookEvent>
-  /** Rights of the token. */
-  readonly scopes: string
+  /** Rights of a credential that lists, creates and repairs webhooks. */
+  readonly hookRights: Reason
 }
 
-const gitea = {
-  contentType: "POST, application/json",
-  // The event of a pull request and that of its new commits are separate.
-  reviews: [
-    { id: "pull_request", name: "Pull Request" },
-    { id: "pull_request_sync", name: "Pull Request Synchronized" }
-  ],
-  commands: [{ id: "pull_request_comment", name: "Pull Request Comment" }],
-  pushes: [{ id: "push", name: "Push" }],
-  issues: [{ id: "issues", name: "Issues" }],
-  scopes: "write:repository, write:issue, read:user"
-} as const
+const gitea = { contentType: "POST, application/json", hookRights: { _tag: "RepositoryAdministrator" } } as const
 
 export const webhookSetups: Readonly<Record<ForgeKind, WebhookSetup>> = {
   gitea: {
     ...gitea,
     host: "Gitea",
     path: "/webhooks/gitea",
-    place: "Repository → Settings → Webhooks → Add Webhook → Gitea"
+    place: "Repository → Settings → Webhooks → Add Webhook → Gitea",
+    ownerPlace: "Organization → Settings → Webhooks → Add Webhook → Gitea"
   },
   forgejo: {
     ...gitea,
     host: "Forgejo",
     path: "/webhooks/forgejo",
-    place: "Repository → Settings → Webhooks → Add webhook → Forgejo"
+    place: "Repository → Settings → Webhooks → Add webhook → Forgejo",
+    ownerPlace: "Organization → Settings → Webhooks → Add webhook → Forgejo"
   },
   github: {
     host: "GitHub",
     path: "/webhooks/github",
     place: "Repository → Settings → Webhooks → Add webhook",
+    ownerPlace: "Organization → Settings → Webhooks → Add webhook",
     contentType: "application/json",
-    reviews: [{ id: "pull_request", name: "Pull requests" }],
-    commands: [{ id: "issue_comment", name: "Issue comments" }],
-    pushes: [{ id: "push", name: "Pushes" }],
-    issues: [],
-    scopes: "Contents: read, Pull requests: write, Issues: write, Commit statuses: write"
+    hookRights: { _tag: "WebhooksWrite" }
   },
   gitlab: {
     host: "GitLab",
     path: "/webhooks/gitlab",
     place: "Project → Settings → Webhooks → Add new webhook",
+    ownerPlace: "Group → Settings → Webhooks → Add new webhook",
     contentType: "–",
-    reviews: [{ id: "merge_requests_events", name: "Merge request events" }],
-    commands: [{ id: "note_events", name: "Comments" }],
-    pushes: [{ id: "push_events", name: "Push events" }],
-    issues: [],
-    scopes: "api"
+    hookRights: { _tag: "MaintainerWithApiScope" }
   }
 }
 
-/** Returns the names of the events for reviews and commands, and of those that other uses need. */
-export const listEventNames = ({ commands, issues, pushes, reviews }: WebhookSetup) => ({
-  needed: [...reviews, ...commands].map(({ name }) => name),
-  pushes: pushes.map(({ name }) => name),
-  issues: issues.map(({ name }) => name)
-})
+const allFeatures = Object.keys(featureTable) as ReadonlyArray<WebhookFeature>
+
+/** Returns the features that have events at a host. */
+export const listFeatures = (kind: ForgeKind): ReadonlyArray<WebhookFeature> =>
+  allFeatures.filter((feature) => webhookFeatures[feature].events[kind].length > 0)
+
+/** Returns the features at a host that one of these workspaces uses. */
+export const listUsedFeatures = (
+  kind: ForgeKind,
+  workspaces: ReadonlyArray<FeatureUse>
+): ReadonlyArray<WebhookFeature> =>
+  listFeatures(kind).filter((feature) => workspaces.some(webhookFeatures[feature].isUsed))
+
+/** Returns the events of features at a host. */
+export const listEvents = (kind: ForgeKind, features: ReadonlyArray<WebhookFeature>): ReadonlyArray<WebhookEvent> =>
+  features.flatMap((feature) => webhookFeatures[feature].events[kind])
+
+/** Returns the rights of the credential for all features of a host, each once. */
+export const listRights = (kind: ForgeKind): ReadonlyArray<string> => [
+  ...new Set(listFeatures(kind).flatMap((feature) => webhookFeatures[feature].rights[kind]))
+]

@@ -9,8 +9,9 @@ import { isForgeKind } from "../domain/Kinds.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
 import { publicUrl } from "../domain/RunLink.ts"
 import { listSpellings } from "../domain/Vocabulary.ts"
+import { webhookSetups } from "../domain/WebhookSetup.ts"
 import type { ForgeError } from "./ForgeError.ts"
-import { listWebhookProblems, webhookPermission } from "./hosts/HostWebhook.ts"
+import { listWebhookProblems } from "./hosts/HostWebhook.ts"
 import type { ForgeClient } from "./Forge.ts"
 import { Forges } from "./Forges.ts"
 import { hasCredential } from "./http/Profile.ts"
@@ -72,7 +73,7 @@ const checkWebhooks = Effect.fnUntraced(function* (
     )
   const { reason, why } = listed.failure
   return reason === "forbidden" || reason === "not_found"
-    ? [{ level: "ok", reason: { _tag: "WebhooksNotListed", permission: webhookPermission(kind) } }]
+    ? [{ level: "ok", reason: { _tag: "WebhooksNotListed", permission: webhookSetups[kind].hookRights } }]
     : [{ level: "warning", reason: { _tag: "WebhooksUnreadable", why } }]
 })
 

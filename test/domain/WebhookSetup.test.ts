@@ -2,30 +2,47 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, it } from "vitest"
-import { listEventNames, webhookSetups } from "../../src/domain/WebhookSetup.ts"
+import {
+  listFeatures,
+  listEvents,
+  listRights,
+  listUsedFeatures,
+  webhookFeatures,
+  webhookSetups
+} from "../../src/domain/WebhookSetup.ts"
+import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { listWebhookProblems } from "../../src/forge/hosts/HostWebhook.ts"
 import { parseRoute } from "../../src/ingress/Routes.ts"
-import type { ForgeKind } from "../../src/domain/Kinds.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
-const kinds: ReadonlyArray<ForgeKind> = ["gitea", "forgejo", "github", "gitlab"]
+const kinds = ForgeKind.literals
+const read = (file: string) => readFile(join(import.meta.dirname, "../..", file), "utf8")
 
 it.each(kinds)("the path of %s is one of the service, for this kind", (kind) => {
   expect(parseRoute("", webhookSetups[kind].path)).toEqual({ _tag: "Webhook", kind })
 })
 
 it.each(kinds)("a webhook of %s with the needed events has no problem, and one without them lacks them", (kind) => {
-  const { path, reviews } = webhookSetups[kind]
+  const { path } = webhookSetups[kind]
+  const reviews = listEvents(kind, ["reviews"]).map(({ id }) => id)
   const hook = (events: ReadonlyArray<string>) => [
     { url: `https://aicr.test${path}`, isActive: true, events, deliveries: [] }
   ]
-  expect(listWebhookProblems(kind, hook(reviews.map(({ id }) => id)), [])).toEqual([])
-  expect(listWebhookProblems(kind, hook(["push"]), [])).toEqual([
-    { _tag: "WebhookLacksEvents", events: reviews.map(({ id }) => id) }
-  ])
+  expect(listWebhookProblems(kind, hook(reviews), [])).toEqual([])
+  expect(listWebhookProblems(kind, hook(["push"]), [])).toEqual([{ _tag: "WebhookLacksEvents", events: reviews }])
+})
+
+it("a workspace uses pushes of the branches that it lists, and issues where it triages them", () => {
+  const workspace = (branches: ReadonlyArray<string> | undefined, enabled: boolean) => [
+    { review: { auto_commit: { include_branches: branches } }, triage: { enabled } }
+  ]
+  expect(listUsedFeatures("gitea", workspace(undefined, false))).toEqual(["reviews", "commands"])
+  expect(listUsedFeatures("gitea", workspace([], true))).toEqual(["reviews", "commands", "issues"])
+  expect(listUsedFeatures("github", workspace(["main"], true))).toEqual(["reviews", "commands", "pushes"])
 })
 
 it("the README names the same events", async () => {
-  const readme = await readFile(join(import.meta.dirname, "../../README.md"), "utf8")
+  const readme = await read("README.md")
   const row = (name: string) =>
     readme
       .split("\n")
@@ -33,8 +50,42 @@ it("the README names the same events", async () => {
       ?.split("|")
       .slice(2, 5)
       .map((cell) => cell.trim())
-  const [gitea, github, gitlab] = [webhookSetups.gitea, webhookSetups.github, webhookSetups.gitlab].map(listEventNames)
-  expect(row("Events")).toEqual([gitea, github, gitlab].map((names) => names?.needed.join(", ")))
-  expect(row("Also for pushes")).toEqual([gitea, github, gitlab].map((names) => names?.pushes.join(", ")))
-  expect(listEventNames(webhookSetups.forgejo)).toEqual(gitea)
+  const names = (...features: Parameters<typeof listEvents>[1]) =>
+    (["gitea", "github", "gitlab"] as const).map((kind) =>
+      listEvents(kind, features)
+        .map(({ name }) => name)
+        .join(", ")
+    )
+  expect(row("Events")).toEqual(names("reviews", "commands"))
+  expect(row("Also for pushes")).toEqual(names("pushes"))
+})
+
+it("docs/webhooks.md has the table of events, paths, content types and rights", async () => {
+  const cell = (values: ReadonlyArray<string>) => (values.length === 0 ? "–" : values.join(", "))
+  const rows = kinds.flatMap((kind) => {
+    const { contentType, host, hookRights, ownerPlace, path, place } = webhookSetups[kind]
+    const features = listFeatures(kind).map((feature) => {
+      const events = webhookFeatures[feature].events[kind].map(({ id, name }) => `${name} (\`${id}\`)`)
+      return `| ${feature} | ${cell(events)} | ${cell(webhookFeatures[feature].rights[kind])} |`
+    })
+    return [
+      `### ${host}`,
+      "",
+      `Path \`${path}\`, content type ${contentType === "–" ? "JSON, without a choice" : `\`${contentType}\``}.`,
+      "",
+      `- One repository: ${place}`,
+      `- All repositories: ${ownerPlace}`,
+      `- Rights to list, create and repair webhooks: ${inEnglish(hookRights)}`,
+      `- Rights for everything else: ${cell(listRights(kind))}`,
+      "",
+      "| Feature | Events | Rights |",
+      "|---|---|---|",
+      ...features,
+      ""
+    ]
+  })
+  const [, generated] = (await read("docs/webhooks.md")).split(
+    /<!-- (?:begin|end) of the table of src\/domain\/WebhookSetup.ts -->\n/
+  )
+  expect(generated).toEqual(`\n${rows.join("\n")}\n`)
 })

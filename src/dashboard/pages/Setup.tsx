@@ -9,7 +9,8 @@ import { Page } from "../parts/Page.tsx"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
-import { listEventNames, webhookSetups } from "../../domain/WebhookSetup.ts"
+import { ForgeKind } from "../../domain/Kinds.ts"
+import { listFeatures, listRights, webhookFeatures, webhookSetups } from "../../domain/WebhookSetup.ts"
 import { formatCount } from "../text/Format.ts"
 import { TablePanel } from "../parts/TablePanel.tsx"
 import { t } from "../text/T.ts"
@@ -127,21 +128,22 @@ const webhookUrl = (path: string): string => `${location.origin}${prefix}${path}
 
 const HostSteps = () => (
   <Panel title={t("setup.connect")} note={t("setup.connect.note")}>
-    {Object.values(webhookSetups).map((setup) => {
-      const events = listEventNames(setup)
+    {ForgeKind.literals.map((kind) => {
+      const { contentType, host, path, place } = webhookSetups[kind]
       return (
-        <details key={setup.host} className="more">
-          <summary>{setup.host}</summary>
+        <details key={kind} className="more">
+          <summary>{host}</summary>
           <Facts
             items={[
-              [t("setup.place"), setup.place],
-              [t("setup.url"), <Copy key="url" value={webhookUrl(setup.path)} />],
-              [t("setup.type"), setup.contentType],
+              [t("setup.place"), place],
+              [t("setup.url"), <Copy key="url" value={webhookUrl(path)} />],
+              [t("setup.type"), contentType],
               [t("setup.secret"), t("setup.secret.help")],
-              [t("setup.events"), events.needed.join(", ")],
-              [t("setup.events.pushes"), events.pushes.join(", ")],
-              events.issues.length > 0 && [t("setup.events.issues"), events.issues.join(", ")],
-              [t("setup.scopes"), setup.scopes]
+              ...listFeatures(kind).map((feature): readonly [string, string] => [
+                t(`setup.events.${feature}`),
+                webhookFeatures[feature].events[kind].map(({ name }) => name).join(", ")
+              ]),
+              [t("setup.scopes"), listRights(kind).join(", ")]
             ]}
           />
         </details>

@@ -41,7 +41,7 @@ export const checkReasons = {
   WebhooksNotListed: { permission: "reason" },
   WebhooksUnreadable: { why: "reason" },
   RepositoryAdministrator: {},
-  WebhooksRead: {},
+  WebhooksWrite: {},
   MaintainerWithApiScope: {},
   NoWebhook: { url: "reason" },
   WebhookElsewhere: { urls: "texts", address: "text" },

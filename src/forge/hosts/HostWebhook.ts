@@ -2,7 +2,7 @@
 import type { ForgeKind } from "../../domain/Kinds.ts"
 import { verbatimReason } from "../../domain/Reason.ts"
 import type { Reason } from "../../domain/Reason.ts"
-import { webhookSetups } from "../../domain/WebhookSetup.ts"
+import { listEvents } from "../../domain/WebhookSetup.ts"
 
 /** A webhook as the API of a host lists it. */
 export interface HostWebhook {
@@ -20,19 +20,8 @@ interface LoggedDelivery {
   readonly at: string | undefined
 }
 
-/** Permissions of a credential that may list webhooks. */
-const permissions: Readonly<Record<ForgeKind, Reason>> = {
-  gitea: { _tag: "RepositoryAdministrator" },
-  forgejo: { _tag: "RepositoryAdministrator" },
-  github: { _tag: "WebhooksRead" },
-  gitlab: { _tag: "MaintainerWithApiScope" }
-}
-
 /** Deliveries of the log that are considered. */
 export const loggedDeliveries = 10
-
-/** Returns what the credential needs for a check of webhooks. */
-export const webhookPermission = (kind: ForgeKind): Reason => permissions[kind]
 
 /**
  * Returns the problems of the webhooks that point to this service; empty if one is complete. `addresses` are the URLs at which
@@ -58,7 +47,7 @@ export const listWebhookProblems = (
 
 const lackingEvents = (kind: ForgeKind, hooks: ReadonlyArray<HostWebhook>): ReadonlyArray<Reason> => {
   const events = new Set(hooks.flatMap((hook) => hook.events))
-  const lacking = events.has("*") ? [] : webhookSetups[kind].reviews.flatMap(({ id }) => (events.has(id) ? [] : [id]))
+  const lacking = events.has("*") ? [] : listEvents(kind, ["reviews"]).flatMap(({ id }) => (events.has(id) ? [] : [id]))
   return lacking.length === 0 ? [] : [{ _tag: "WebhookLacksEvents", events: lacking }]
 }
 

@@ -42,8 +42,8 @@ export const checkTexts = {
   WebhooksNotListed: "webhooks not checked: the credential may not list them, which needs {permission}",
   WebhooksUnreadable: "webhooks not checked: {why}",
   RepositoryAdministrator: "an account that administers the repository",
-  WebhooksRead: "Webhooks: read, or the scope admin:repo_hook of a classic token",
-  MaintainerWithApiScope: "the role Maintainer and the scope api or read_api",
+  WebhooksWrite: "Webhooks: write (read, to check them only), or the scope admin:repo_hook of a classic token",
+  MaintainerWithApiScope: "the role Maintainer and the scope api (read_api, to check them only)",
   NoWebhook:
     "no webhook of the repository points to {url}; add one in its settings, unless the organisation or the site has one",
   WebhookElsewhere:
