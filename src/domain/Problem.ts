@@ -63,6 +63,8 @@ export const Finding = Schema.Struct({
   /** Absent if it could not be anchored: it is then part of the summary and never of a line. */
   anchor: Schema.optional(Anchor),
   /** Key of the quoted code (review/CodeKey.ts), if it has an anchor and enough code to identify. */
-  code: Schema.optional(Schema.String)
+  code: Schema.optional(Schema.String),
+  /** Present for what was found without a model: it is found again in each review, whatever models return. */
+  fact: Schema.optional(Schema.Literal("credential"))
 })
 export type Finding = typeof Finding.Type

@@ -19,6 +19,7 @@ import { scrubSecrets } from "../review/Secrets.ts"
 import { likeDismissed, reflectionMode } from "../review/Reflection.ts"
 import { mergeFindings } from "../review/Merge.ts"
 import type { Merged } from "../review/Merge.ts"
+import { credentialFindings } from "./passes/Credentials.ts"
 import { checkIssueCode } from "./passes/CheckIssueCode.ts"
 import type { IssueCodeInput } from "./passes/CheckIssueCode.ts"
 import { coverageAfter, measureCoverage, unreadNotices } from "./read/ReadCoverage.ts"
@@ -103,7 +104,8 @@ const carryOver = Effect.fnUntraced(function* (
   previous: Analysis | undefined
 ): Effect.fn.Return<CarriedFiles, AnalysisError> {
   if (previous === undefined) return { files, unchanged: [], findings: [] }
-  const { unchanged, findings } = yield* change.run("carry", previous.findings, previous.patches)
+  const claims = previous.findings.filter(({ fact }) => fact === undefined)
+  const { unchanged, findings } = yield* change.run("carry", claims, previous.patches)
   const positions = new Set(unchanged)
   return {
     files: files.filter((_, at) => !positions.has(at)),
@@ -131,10 +133,12 @@ const nothingToAnalyse = Effect.fnUntraced(function* (
   read: ReadChange,
   carried: CarriedFiles,
   coverage: Coverage
-): Effect.fn.Return<Analysis, AnalysisError> {
+): Effect.fn.Return<Analysis, AnalysisError | CheckoutError> {
   yield* reportProgress(input, { _tag: "Planned", files: 0, skipped: countSkipped(coverage), lines: 0, passes: 0 })
+  const facts = yield* credentialFindings(change, input.checkout, input.workspace)
+  const { findings } = mergeFindings([...facts, ...carried.findings], limitsOf(input.workspace))
   return {
-    findings: carried.findings,
+    findings,
     ...(carried.unchanged.length === 0 || input.previous === undefined
       ? nothingRead(read, isOpen(coverage, input.workspace))
       : verdictOf(input.previous, carried)),
@@ -143,7 +147,7 @@ const nothingToAnalyse = Effect.fnUntraced(function* (
     usage: noUsage,
     notices: [...read.notices, ...carriedOverNotice(carried), ...unreadNotices(coverage)],
     ...(isMostlyRead(coverage) ? {} : { partial: true }),
-    patches: yield* patchesOf(change, read, () => true, carried.findings)
+    patches: yield* patchesOf(change, read, () => true, findings)
   }
 })
 
@@ -155,7 +159,7 @@ const analyse = Effect.fnUntraced(function* (
   coverage: Coverage
 ): Effect.fn.Return<Analysis, AgentError | CheckoutError | PatchTooLarge | AnalysisError, Agent | Catalog | ModelRun> {
   const { checkout, workspace } = input
-  const limits = { minSeverity: workspace.review.min_severity, maxProblems: workspace.review.max_problems }
+  const limits = limitsOf(workspace)
   const plan = yield* planPasses(change, { ...input, onProgress: workingStep(input) }, all, carried)
   yield* reportProgress(input, {
     _tag: "Planned",
@@ -165,7 +169,7 @@ const analyse = Effect.fnUntraced(function* (
     passes: plan.passes.length
   })
   // The thread computes the final parts of the review while models work.
-  const [passes] = yield* Effect.all(
+  const [passes, facts] = yield* Effect.all(
     [
       reviewPasses({
         plan,
@@ -174,12 +178,12 @@ const analyse = Effect.fnUntraced(function* (
         isVerified: isVerified(workspace, doubtful(input)),
         isLastAttempt: input.isLastAttempt ?? true
       }),
-      change.run("hashPatches")
+      credentialFindings(change, checkout, workspace)
     ],
     { concurrency: 2 }
   )
   const fresh = withoutDismissed(passes.findings, input.lessons ?? [], workspace.review)
-  const merged = mergeFindings([...carried.findings, ...fresh.findings], limits)
+  const merged = mergeFindings([...facts, ...carried.findings, ...fresh.findings], limits)
   const read = coverageAfter(coverage, carried.files, { ...plan, ended: passes.ended, unusable: passes.unusable })
   yield* reportProgress(input, analysedStep(passes.report.problems.length, merged.findings))
   const { summaries } = plan.fitted
@@ -208,6 +212,8 @@ const analyse = Effect.fnUntraced(function* (
     patches: yield* patchesOf(change, all, ({ path }) => !cutPaths.has(path) && !incomplete.has(path), merged.findings)
   }
 })
+
+const limitsOf = ({ review }: Workspace) => ({ minSeverity: review.min_severity, maxProblems: review.max_problems })
 
 const analysedStep = (problems: number, findings: ReadonlyArray<Finding>): ReviewStep => ({
   _tag: "Analysed",

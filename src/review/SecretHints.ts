@@ -2,6 +2,7 @@
  * Whether a text may hold a secret of any supported shape: one pass over its characters, because it runs on every line
  * of a change and nearly always returns false. Text that passes is matched in detail afterwards. Pure.
  */
+import { credentialPrefix } from "./CredentialFormats.ts"
 
 const name = 1
 const dot = 2
@@ -30,8 +31,6 @@ const randomLength = 24
 const randomDigits = 3
 const assignedLength = 8
 
-const prefix =
-  /gh[pousr]_|github_pat_|gl(?:pat|ptt|dt|rt|cbt|ft|soat|imt)-|[sr]k-|[rsp]k_|A[KSBC][IC]A|AIza|ya29\.|xox|hooks\.slack|npm_|pypi-|SG\.|hf_|dop_v1_|whsec_|v1\.|eyJ/
 const authorization = /authorization/i
 const secretName = /pass|pwd|secret|token|key|credential/i
 
@@ -83,5 +82,7 @@ export const mayHoldSecret = (text: string): boolean => {
     } else if (kind === blank) quoted = -1
     else if (quoted >= 0) quoted++
   }
-  return (known && prefix.test(text)) || (assigned && secretName.test(text)) || (zed && authorization.test(text))
+  return (
+    (known && credentialPrefix.test(text)) || (assigned && secretName.test(text)) || (zed && authorization.test(text))
+  )
 }

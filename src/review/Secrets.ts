@@ -1,32 +1,12 @@
 /**
- * Finds secrets in texts: known formats, values assigned to names of secrets, and runs of characters with high entropy.
+ * Finds secrets in texts: formats with a prefix, values assigned to names of secrets, and runs of characters with high entropy.
  * A secret is replaced within its line, so that a scrubbed diff still matches quotes from it. Pure.
  */
 import { showInvisible } from "../domain/Invisible.ts"
+import { credentialFormats } from "./CredentialFormats.ts"
 import { mayHoldSecret } from "./SecretHints.ts"
 
 export const secretMark = "[secret removed]"
-
-/** Formats with a characteristic prefix or shape. */
-const known: ReadonlyArray<RegExp> = [
-  /\bgh[pousr]_[A-Za-z0-9]{20,255}\b/g,
-  /\bgithub_pat_[A-Za-z0-9_]{22,255}\b/g,
-  /\bgl(?:pat|ptt|dt|rt|cbt|ft|soat|imt)-[A-Za-z0-9_.-]{20,}/g,
-  /\b(?:sk|rk)-(?:ant-|proj-|svcacct-|or-)?[A-Za-z0-9_-]{20,}/g,
-  /\b[rsp]k_(?:live|test)_[A-Za-z0-9]{16,}\b/g,
-  /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b/g,
-  /\bAIza[A-Za-z0-9_-]{35}/g,
-  /\bya29\.[A-Za-z0-9_-]{20,}/g,
-  /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/g,
-  /\bhttps:\/\/hooks\.slack\.com\/services\/[A-Za-z0-9/]{20,}/g,
-  /\bnpm_[A-Za-z0-9]{36}\b/g,
-  /\bpypi-[A-Za-z0-9_-]{50,}/g,
-  /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/g,
-  /\bhf_[A-Za-z0-9]{30,}\b/g,
-  /\bdop_v1_[a-f0-9]{64}\b/g,
-  /\bwhsec_[A-Za-z0-9+/=]{20,}/g,
-  /\benc:v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g
-]
 
 const privateKey = /-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\\n\s]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g
 
@@ -55,7 +35,7 @@ const withoutSecrets = (text: string): string => (mayHoldSecret(text) ? removeSe
 /** Looks for every shape. */
 export const removeSecrets = (text: string): string => {
   let scrubbed = text
-  for (const pattern of known) scrubbed = scrubbed.replace(pattern, secretMark)
+  for (const { shape } of credentialFormats) scrubbed = scrubbed.replace(shape, secretMark)
   // Each line of a key, so that every line of the text keeps its number.
   scrubbed = scrubbed.replace(privateKey, (key) => key.replace(/\S[^\n]*/g, secretMark))
   scrubbed = withoutWebTokens(scrubbed)

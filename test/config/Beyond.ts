@@ -138,6 +138,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["review.evidence.sarif", "string[]", "—", "SARIF files"],
   ["review.evidence.ci.artifacts", "string[]", "—", "Artifacts of CI"],
   ["review.evidence.ci.wait_minutes", "int 0-60", "0", "Wait for CI"],
+  ["review.credentials", "enum", "report", "`report`, `ignore`"],
   ["review.verification", "enum", "auto", "`off`, `auto`, `always`"],
   ["review.status_check", "boolean", "true", "Commit status"],
   ["review.comment_commands", "boolean", "true", "Commands in comments"],

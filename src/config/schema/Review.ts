@@ -163,6 +163,7 @@ export const ReviewConfig = Schema.Struct({
   skip_drafts: defaulted(Flag, true, "review.skip_drafts"),
   min_severity: defaulted(Severity, "info", "review.min_severity"),
   max_problems: defaulted(PositiveInt, 50, "review.max_problems"),
+  credentials: defaulted(choice("report", "ignore"), "report", "review.credentials"),
   verification: defaulted(choice("off", "auto", "always"), "auto", "review.verification"),
   second_pass: defaulted(choice("off", "auto", "always"), "off", "review.second_pass"),
   dismissal: defaulted(choice("maintainers", "anyone"), "maintainers", "review.dismissal"),

@@ -51,6 +51,9 @@ export const reviewReasons = {
   SkillPatternsUnused: { folder: "text", count: "number" },
   SkillMissing: { name: "text", path: "text" },
   FoldersOverLimit: { limit: "number" },
+  /** A problem that is found without a model: its title and its text. */
+  CredentialAdded: { kind: "text" },
+  CredentialAdvice: { file: "text" },
   /** Problems that are not published. */
   ProblemsEmpty: { count: "number" },
   ProblemsOverLimit: { count: "number", limit: "number" },

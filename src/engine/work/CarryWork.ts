@@ -1,11 +1,15 @@
-/** Work on data that reviews of the same target share: identities of patches, and the findings of unchanged files. */
+/** Work on a change as a whole: identities of its patches, findings of unchanged files, and credentials in added lines. */
 import type { FilePatch } from "../../domain/Analysis.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { carry, readPatches } from "../../review/Carry.ts"
+import { findCredentials, withoutAllowed } from "../../review/LeakedCredentials.ts"
+import type { LeakedCredential } from "../../review/LeakedCredentials.ts"
 import { patchIds } from "../../review/PatchId.ts"
 import type { ReadState } from "./ReadState.ts"
 
 export const makeCarryWork = (state: ReadState) => {
+  let leaked: ReadonlyArray<LeakedCredential> | undefined
+  const credentials = () => (leaked ??= findCredentials(state.selected.files))
   const identities = () => (state.ids ??= patchIds(state.selected.files))
   return {
     /** Carries over from an earlier review: positions of the files that are not read again, and the findings in them. */
@@ -21,8 +25,13 @@ export const makeCarryWork = (state: ReadState) => {
         findings: state.carried.findings
       }
     },
-    /** Computes the identities in advance, while the thread is idle. */
-    hashPatches: (): void => void identities(),
+    /** Computes the identities of patches in advance, and returns how many credentials the change adds. */
+    inspectLines: (): number => {
+      identities()
+      return credentials().length
+    },
+    /** Returns the credentials that the change adds, without those that the list permits. */
+    credentials: (allowList: string): ReadonlyArray<LeakedCredential> => withoutAllowed(credentials(), allowList),
     /** Returns the patches to store of the files at these positions. */
     patches: (read: Int32Array, findings: ReadonlyArray<Pick<Finding, "anchor">>): ReadonlyArray<FilePatch> => {
       const files = Array.from(read).flatMap((at) => state.selected.files[at] ?? [])

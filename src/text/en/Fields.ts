@@ -519,6 +519,8 @@ export const fieldTexts = {
     "Write no comment if a review found no problem; only the summary of an earlier review is updated. no_problems.action takes precedence.",
   "review.status_check": "Report a commit status or check run on pull requests.",
   "review.status_fail_on": "Lowest severity that makes the commit status a failure. Unset: problems never do.",
+  "review.credentials":
+    "Report credentials in added lines as critical problems, without a model: tokens and keys of a known format, and private keys. Files and values that `.aicr/allowed-credentials` of the base branch lists are permitted.",
   "review.unread":
     "What the commit status says when the change adds text that was not read (over a limit, or in no known encoding), or a report of the model could not be read: neutral (Gitea and Forgejo `warning`, GitHub `error`, GitLab `skipped`), failed, or ignored. Whatever it is, the summary names the files.",
   "review.verification": "Let the model verify problems before they are published; auto: high and critical ones.",

@@ -125,6 +125,9 @@ export const reviewTexts = {
   ChangeEmpty: "The change is empty.",
   OnlyMoved: "The change moves files or alters their modes; no line is changed.",
   NothingPassesFilters: "No changed line passes the filters of the review.",
+  CredentialAdded: "{kind} in added code",
+  CredentialAdvice:
+    "This line adds a credential. Everyone who can read the repository can use it, and it remains in the history when the line is removed. Revoke it at its issuer, and load a new one from the environment or a secret store. If it is harmless, list the file or the digest of the value in `{file}` on the base branch.",
   IssueClosed: "**Closed**: {category} (confidence {confidence}). {reason}",
   IssueClosedInDryRun: "**Closed (dry run: nothing is done)**: {category} (confidence {confidence}). {reason}",
   IssueKeptOpen: "**Kept open**: {category} (confidence {confidence}). {reason}",

@@ -464,6 +464,8 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "review.skip_lgtm": "没有问题的评审不单独写评论；早先评审的摘要会被更新。no_problems.action 优先。",
   "review.status_check": "在拉取请求上报告提交状态或检查。",
   "review.status_fail_on": "使提交状态为失败的最低严重程度。未设置：问题不会使其失败。",
+  "review.credentials":
+    "将新增行中的凭据报告为严重问题，不经模型：已知格式的令牌和密钥，以及私钥。基准分支的 `.aicr/allowed-credentials` 列出的文件和值除外。",
   "review.unread":
     "变更中有未读取的文本（超出限制，或编码未知）或模型的报告无法读取时提交状态如何显示：neutral（Gitea 和 Forgejo 为 `warning`，GitHub 为 `error`，GitLab 为 `skipped`）、failed 或 ignored。无论哪种，摘要都会注明这些文件。",
   "review.verification": "发布前对问题的复核；auto：复核高和严重级别的问题。",

@@ -115,6 +115,9 @@ export const reviewTexts = {
   ChangeEmpty: "变更为空。",
   OnlyMoved: "变更只移动文件或更改其模式，没有更改任何行。",
   NothingPassesFilters: "没有更改的行通过评审的筛选。",
+  CredentialAdded: "新增代码中含有凭据：{kind}",
+  CredentialAdvice:
+    "此行新增了一个凭据。现在或将来能读取该仓库的任何人都可以使用它，删除该行的提交也会把它留在历史中。请在签发方吊销它，并从环境变量或密钥存储中加载新的凭据。如果它无害，请在基准分支的 `{file}` 中列出该文件或该值的摘要。",
   IssueClosed: "**已关闭**：{category}（置信度 {confidence}）。{reason}",
   IssueClosedInDryRun: "**已关闭（试运行：不执行任何操作）**：{category}（置信度 {confidence}）。{reason}",
   IssueKeptOpen: "**保持打开**：{category}（置信度 {confidence}）。{reason}",

@@ -24,7 +24,7 @@ const functions = {
   ],
   scrub: ["showKept", "nameKept", "showAll", "showCompressed", "scrubText", "scrubDiff", "addWhole"],
   anchor: ["placeProblems"],
-  identify: ["identify", "hashPatches", "patches"]
+  identify: ["identify", "inspectLines", "patches"]
 } as const satisfies Readonly<Record<string, ReadonlyArray<WorkName>>>
 
 const stageOf = new Map<WorkName, string>(
