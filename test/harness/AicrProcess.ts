@@ -34,6 +34,7 @@ export class AicrProcess implements AsyncDisposable {
   readonly #installation: Installation
   #env: Readonly<Record<string, string>>
   #program = programFolder
+  #entry = "src/main.mjs"
   #child: ChildProcess | undefined
   #log = ""
 
@@ -53,9 +54,10 @@ export class AicrProcess implements AsyncDisposable {
     this.#env = { ...this.#env, ...more }
   }
 
-  /** Uses the program in this folder for the next process. */
-  setProgram(folder: string): void {
+  /** Uses the program in this folder for the next process. Older commits have their entry at another path. */
+  setProgram(folder: string, entry = "src/main.mjs"): void {
     this.#program = folder
+    this.#entry = entry
   }
 
   /** Starts the process without waiting for it. */
@@ -63,7 +65,7 @@ export class AicrProcess implements AsyncDisposable {
     if (this.#child !== undefined) throw new Error("it is running")
     const child = spawn(
       join(this.#program, "node_modules/.bin/node"),
-      [...serviceFlags, "src/main.mjs", "serve", "--config", this.#installation.configFile],
+      [...serviceFlags, this.#entry, "serve", "--config", this.#installation.configFile],
       { cwd: this.#program, env: { PATH: process.env["PATH"], SVC_LOG_LEVEL: "debug", ...this.#env } }
     )
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (this.#log += String(text)))

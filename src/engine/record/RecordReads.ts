@@ -14,6 +14,7 @@ import type { ReviewInput } from "../ReviewChange.ts"
 import { watchSearch } from "./SearchLog.ts"
 import { maxDiffLength, writeDiff, writeRecord } from "./StoredRecord.ts"
 import type { AnalysisError } from "../AnalysisError.ts"
+import { inMessages } from "../threads/Messages.ts"
 import { ChangeThreads } from "../ChangeThreads.ts"
 import type { ChangeThread } from "../ChangeThreads.ts"
 import { limitWarning } from "../../observability/LimitedWarnings.ts"
@@ -96,9 +97,11 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
   return recording
 })
 
-/** Transfers the texts to the thread that writes the record, one by one. */
+/** Transfers the texts to the thread that writes the record. */
 const handOver = Effect.fnUntraced(function* (thread: ChangeThread, log: ReadLog) {
-  for (const [key, text] of log.files) yield* thread.run("recordFile", key, text)
+  for (const files of inMessages([...log.files], ([, text]) => text?.length ?? 0)) {
+    yield* thread.run("recordFiles", files)
+  }
   for (const { diff } of log.commits ?? []) yield* thread.run("recordCommit", diff)
   for (const [at, { reads }] of log.mounts.entries()) {
     for (const [key, entry] of reads) yield* thread.run("recordRead", at, key, entry)

@@ -9,9 +9,12 @@ import { scrubSecrets } from "../../review/Secrets.ts"
 import type { Checkout, CheckoutError } from "../../vcs/Checkout.ts"
 import { addedNames, changedNames } from "./ChangedNames.ts"
 import type { ChangedName } from "./ChangedNames.ts"
+import type { CodeHit } from "../../agent/CodeSearch.ts"
+import type { NameUse } from "../syntax/Definition.ts"
 import { definitionsIn, usesIn } from "../syntax/Definitions.ts"
 import type { SourceFile } from "../syntax/Definitions.ts"
 import { findGrammar } from "../syntax/Grammars.ts"
+import { inMessages, messageItems } from "../threads/Messages.ts"
 import type { AnalysisError } from "../AnalysisError.ts"
 import type { ChangeThread } from "../ChangeThreads.ts"
 import type { FileFacts } from "../work/ReadWork.ts"
@@ -25,9 +28,6 @@ const maxFiles = 40
 const maxFileBytes = 262_144
 const maxPlaces = 400
 const totalMillis = 20_000
-const atOnce = 4
-/** Files whose uses are found in one step. */
-const filesOfStep = 8
 
 /** The references of a review, for its record: they are found from what is known of files, which the review need not read. */
 export interface KeptReferences {
@@ -73,8 +73,8 @@ const searchReferences = Effect.fnUntraced(function* (
   const found = yield* pathsWith(checkout, wanted, files)
   const sources = yield* filesAt(found.filter(isShown).slice(0, maxFiles), "head")
   const places: Array<NamedPlace> = []
-  for (let at = 0; at < sources.length && places.length < maxPlaces && !(yield* isOver); at += filesOfStep) {
-    for (const one of yield* placesIn(change, sources.slice(at, at + filesOfStep), wanted, names)) {
+  for (let at = 0; at < sources.length && places.length < maxPlaces && !(yield* isOver); at += messageItems) {
+    for (const one of yield* placesIn(change, sources.slice(at, at + messageItems), wanted, names)) {
       if (places.length < maxPlaces) places.push(...one)
     }
   }
@@ -136,7 +136,7 @@ const namesOf = Effect.fnUntraced(function* (filesAt: FilesAt, files: ReadonlyAr
       added.map(({ path }) => path),
       "head"
     )
-    yield* Effect.forEach(sources, (source) => dropMoved(source, removed), { concurrency: atOnce, discard: true })
+    yield* Effect.forEach(sources, (source) => dropMoved(source, removed), { concurrency: messageItems, discard: true })
   }
   return sides
     .flatMap(({ changed, path }) =>
@@ -198,21 +198,41 @@ const placesIn = Effect.fnUntraced(function* (
     "outsideOfHunks",
     sources.map(({ path }, at) => ({ path, lines: [...new Set((found[at] ?? []).map(({ line }) => line))] }))
   )
-  return yield* Effect.forEach(
+  const texts = yield* Effect.forEach(
     sources,
-    Effect.fnUntraced(function* ({ path, text }, at) {
-      const lines = outside[at] ?? []
-      const code = lines.length === 0 ? undefined : yield* text
-      if (code === undefined) return []
-      const shown = new Map((yield* change.run("showLines", code, lines)).map((hit) => [hit.line, hit.text]))
-      return (found[at] ?? []).flatMap(({ name, line, kind }) => {
-        const place = shown.get(line)
-        if (place === undefined) return []
-        return names
-          .filter((one) => one.name === name)
-          .map((one): NamedPlace => ({ path, line, text: place, reference: { ...one, kind } }))
-      })
-    }),
-    { concurrency: atOnce }
+    ({ text }, at) => ((outside[at] ?? []).length === 0 ? Effect.undefined : text),
+    {
+      concurrency: messageItems
+    }
   )
+  const read = sources.flatMap(({ path }, at) => {
+    const text = texts[at]
+    return text === undefined ? [] : [{ path, text, uses: found[at] ?? [], lines: outside[at] ?? [] }]
+  })
+  const places: Array<ReadonlyArray<NamedPlace>> = []
+  for (const some of inMessages(read, ({ text }) => text.length)) {
+    const shown = yield* change.run(
+      "showLines",
+      some.map(({ lines, text }) => ({ lines, text }))
+    )
+    places.push(...some.map(({ path, uses }, at) => toPlaces(path, uses, shown[at] ?? [], names)))
+  }
+  return places
 })
+
+/** Returns the uses in lines that are shown. */
+const toPlaces = (
+  path: string,
+  uses: ReadonlyArray<NameUse>,
+  hits: ReadonlyArray<CodeHit>,
+  names: ReadonlyArray<UsedName>
+): ReadonlyArray<NamedPlace> => {
+  const shown = new Map(hits.map((hit) => [hit.line, hit.text]))
+  return uses.flatMap(({ name, line, kind }) => {
+    const text = shown.get(line)
+    if (text === undefined) return []
+    return names
+      .filter((one) => one.name === name)
+      .map((one): NamedPlace => ({ path, line, text, reference: { ...one, kind } }))
+  })
+}

@@ -55,7 +55,8 @@ const referencesIn = Effect.fnUntraced(function* (change: ChangeThread, path: st
   }
   const kinds = new Map(uses.toReversed().map(({ line, kind }) => [line, kind]))
   const lines = [...kinds.keys()].toSorted((a, b) => a - b)
-  const shown = yield* asCheckout(change.run("showLines", text, last === name ? lines.slice(0, maxLinesOfFile) : lines))
+  const wanted = last === name ? lines.slice(0, maxLinesOfFile) : lines
+  const [shown = []] = yield* asCheckout(change.run("showLines", [{ text, lines: wanted }]))
   const named = shown.filter((hit) => last === name || hit.text.includes(name)).slice(0, maxLinesOfFile)
   return named.map((hit): CodeHit => ({ ...hit, kind: kinds.get(hit.line) }))
 })

@@ -4,7 +4,8 @@
  */
 import { Effect } from "effect"
 import type { Checkout, CheckoutError } from "../../vcs/Checkout.ts"
-import { definitionsAt } from "../syntax/Definitions.ts"
+import { definitionsAround } from "../syntax/Definitions.ts"
+import { inMessages, messageItems } from "../threads/Messages.ts"
 import type { AnalysisError } from "../AnalysisError.ts"
 import type { ChangeThread } from "../ChangeThreads.ts"
 import type { DefinitionTarget } from "../work/DefinitionWork.ts"
@@ -12,9 +13,6 @@ import type { DefinitionTarget } from "../work/DefinitionWork.ts"
 /** Files that are parsed for one change; the first ones. */
 const maxFiles = 200
 const maxFileBytes = 1_048_576
-
-/** Read and parsed at the same time. */
-const atOnce = 4
 
 /** Lines of definitions take at most `room` tokens; without room hunks only get their names. */
 export const showDefinitions = Effect.fn("showDefinitions")(function* (
@@ -24,17 +22,36 @@ export const showDefinitions = Effect.fn("showDefinitions")(function* (
 ): Effect.fn.Return<void, CheckoutError | AnalysisError> {
   yield* change.run("beginDefinitions", room)
   let at = 0
-  for (; at < maxFiles; at += atOnce) {
-    const targets = yield* change.run("definitionTargets", at, atOnce)
-    if (targets.length === 0) break
-    const found = yield* Effect.forEach(targets, (target) => definitionsOf(checkout, target), { concurrency: atOnce })
-    yield* change.run("showDefinitions", at, found)
+  while (at < maxFiles) {
+    const targets = yield* change.run("definitionTargets", at, messageItems)
+    for (const found of inMessages(yield* readTargets(checkout, targets), (file) => file?.text.length ?? 0)) {
+      yield* change.run("showDefinitions", at, yield* addChains(checkout, found))
+      at += found.length
+    }
+    if (targets.length < messageItems) break
   }
   yield* change.run("showAll", at)
 })
 
-const definitionsOf = Effect.fnUntraced(function* (checkout: Checkout, target: DefinitionTarget | undefined) {
-  const text = target === undefined ? undefined : yield* checkout.file(target.path, "head", maxFileBytes)
-  if (text === undefined || target === undefined) return undefined
-  return { text, chains: yield* definitionsAt(checkout, target.path, text, target.lines) }
+const readTargets = (checkout: Checkout, targets: ReadonlyArray<DefinitionTarget | undefined>) =>
+  Effect.forEach(
+    targets,
+    (target) =>
+      target === undefined
+        ? Effect.undefined
+        : Effect.map(checkout.file(target.path, "head", maxFileBytes), (text) =>
+            text === undefined ? undefined : { ...target, text }
+          ),
+    { concurrency: messageItems }
+  )
+
+const addChains = Effect.fnUntraced(function* (
+  checkout: Checkout,
+  files: ReadonlyArray<(DefinitionTarget & { readonly text: string }) | undefined>
+) {
+  const chains = (yield* definitionsAround(
+    checkout,
+    files.filter((file) => file !== undefined)
+  )).values()
+  return files.map((file) => (file === undefined ? undefined : { text: file.text, chains: chains.next().value ?? [] }))
 })

@@ -51,8 +51,8 @@ export interface NameUse {
 }
 
 export type SyntaxTask =
-  /** The definitions around each of these offsets, outermost first. */
-  | { readonly find: "around"; readonly offsets: ReadonlyArray<number> }
+  /** The definitions around each of the offsets of a file, outermost first. */
+  | { readonly find: "around" }
   | { readonly find: "definitions" }
   | { readonly find: "uses"; readonly names: ReadonlyArray<string> }
 
@@ -72,6 +72,8 @@ export interface SyntaxFile {
   readonly index: string | undefined
   /** Absent where the thread may have the outline, so that the text need not be sent. */
   readonly text?: string
+  /** Offsets in the text of which the definitions around them are requested. */
+  readonly offsets?: ReadonlyArray<number> | undefined
 }
 
 export interface SyntaxQuestion {

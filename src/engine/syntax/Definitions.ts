@@ -9,22 +9,18 @@ import { Effect } from "effect"
 import type { Checkout } from "../../vcs/Checkout.ts"
 import type { Definition, DefinitionRange, SyntaxFile, SyntaxQuestion, SyntaxReply } from "./Definition.ts"
 import type { SyntaxResult, SyntaxResults, SyntaxTask } from "./Definition.ts"
+import { inMessages } from "../threads/Messages.ts"
 import { endIdle } from "../threads/WarmThread.ts"
 import { findGrammar } from "./Grammars.ts"
+import type { Grammar } from "./Grammars.ts"
 
 /** Larger files are machine-made more often than not, and take long. */
 const maxCharacters = 1_048_576
 const parseMillis = 2_000
-/** Limit for one response, including the load of the grammar. A thread that takes longer is ended. */
+/** Limit for one response without its parses, including the load of the grammar. A thread that takes longer is ended. */
 const responseMillis = 15_000
 const filesPerThread = 1_000
-/** Files that are read at the same time for the thread. */
-const atOnce = 4
-/** Files that one message names by their keys. */
-const filesOfMessage = 8
 const maxName = 200
-/** Characters that are sent with the first message, whether the thread has their outline or not. */
-const maxSent = 32_768
 
 /** A file at a revision, which is read only where the thread has no outline of it. */
 export interface SourceFile {
@@ -34,6 +30,8 @@ export interface SourceFile {
   /** File of the outlines of its repository. */
   readonly index?: string | undefined
   readonly text: Effect.Effect<string | undefined>
+  /** Offsets in the text of which the definitions around them are requested. */
+  readonly offsets?: ReadonlyArray<number> | undefined
 }
 
 interface Thread {
@@ -77,18 +75,39 @@ const keyOf = (text: string, { head }: Pick<Checkout, "head">): string =>
     .update(`blob ${Buffer.byteLength(text)}\0${text}`)
     .digest("hex")
 
-/** Returns the definitions around each line, outermost first; undefined where the language or the file cannot be parsed. */
+/** A text that has been read, and lines in it. */
+interface LinesOfText {
+  readonly path: string
+  readonly text: string
+  /** 1-based. */
+  readonly lines: ReadonlyArray<number>
+}
+
+type Chains = ReadonlyArray<ReadonlyArray<Definition> | undefined>
+
+/** Returns the definitions around each line of each text, outermost first; undefined where the language or the file cannot be parsed. */
+export const definitionsAround = (
+  checkout: Pick<Checkout, "blobs" | "head">,
+  files: ReadonlyArray<LinesOfText>
+): Effect.Effect<ReadonlyArray<Chains>> =>
+  Effect.map(
+    request(
+      files.map(({ lines, path, text }) => ({ ...readFile(checkout, path, text), offsets: offsetsOf(text, lines) })),
+      { find: "around" }
+    ),
+    (found) => files.map(({ lines, text }, at) => lines.map((_, index) => found[at]?.[index]?.map(toDefinition(text))))
+  )
+
+/** Returns the definitions around each line of a text. */
 export const definitionsAt = (
   checkout: Pick<Checkout, "blobs" | "head">,
   path: string,
   text: string,
   lines: ReadonlyArray<number>
-): Effect.Effect<ReadonlyArray<ReadonlyArray<Definition> | undefined>> => {
-  if (lines.length === 0) return Effect.succeed([])
-  return Effect.map(requestText(checkout, path, text, { find: "around", offsets: offsetsOf(text, lines) }), (chains) =>
-    lines.map((_, index) => chains?.[index]?.map(toDefinition(text)))
-  )
-}
+): Effect.Effect<Chains> =>
+  lines.length === 0
+    ? Effect.succeed([])
+    : Effect.map(definitionsAround(checkout, [{ path, text, lines }]), ([chains = []]) => chains)
 
 const toDefinition =
   (text: string) =>
@@ -121,56 +140,92 @@ export const usesIn = (files: ReadonlyArray<SourceFile>, names: ReadonlyArray<st
 
 /** Returns where names are code in a text, and undefined as above. */
 export const usesInText = (path: string, text: string, names: ReadonlyArray<string>) =>
-  requestText({ head: "" }, path, text, { find: "uses", names: [...new Set(names)] })
+  Effect.map(usesIn([readFile({ head: "" }, path, text)], [...new Set(names)]), ([uses]) => uses)
 
 /** A text that has been read. Systems without ids of contents have no index. */
-const requestText = <T extends SyntaxTask>(
-  checkout: Pick<Checkout, "blobs" | "head">,
-  path: string,
-  text: string,
-  task: T
-) => {
-  const file = { path, key: keyOf(text, checkout), index: checkout.blobs?.index, text: Effect.succeed(text) }
-  return text.length > maxSent
-    ? Effect.map(request([file], task), ([found]) => found)
-    : (parse(file, task) as Effect.Effect<SyntaxResults[T["find"]] | undefined>)
-}
-
-/** Requests outlines that the thread may have in few messages; the other files are read, and sent one by one. */
-const request = Effect.fnUntraced(function* <T extends SyntaxTask>(files: ReadonlyArray<SourceFile>, task: T) {
-  const found: Array<SyntaxResult | "unknown" | undefined> = []
-  for (let at = 0; at < files.length; at += filesOfMessage) {
-    const some = files.slice(at, at + filesOfMessage)
-    const keyed = some.flatMap(({ index, key, path }): ReadonlyArray<SyntaxFile> => {
-      const grammar = findGrammar(path)
-      return grammar === undefined || key === undefined ? [] : [{ grammar, key, index }]
-    })
-    const replies = (keyed.length === 0 ? [] : yield* send(keyed, task)).values()
-    for (const { key, path } of some) {
-      found.push(findGrammar(path) === undefined ? undefined : key === undefined ? "unknown" : replies.next().value)
-    }
-  }
-  const results = yield* Effect.forEach(
-    files,
-    (file, at) => (found[at] === "unknown" ? parse(file, task) : Effect.succeed(found[at])),
-    { concurrency: atOnce }
-  )
-  return results as ReadonlyArray<SyntaxResults[T["find"]] | undefined>
+const readFile = (checkout: Pick<Checkout, "blobs" | "head">, path: string, text: string): SourceFile => ({
+  path,
+  key: keyOf(text, checkout),
+  index: checkout.blobs?.index,
+  text: Effect.succeed(text)
 })
 
-const parse = Effect.fnUntraced(function* ({ index, key, path, text: read }: SourceFile, task: SyntaxTask) {
-  const grammar = findGrammar(path)
-  const text = yield* read
-  if (grammar === undefined || text === undefined || text.length > maxCharacters) return undefined
-  const [found] = yield* send([{ grammar, key: key ?? keyOf(text, { head: "" }), index, text }], task)
-  return found
+/** A file with a grammar, and its position in a request. */
+interface RequestedFile extends SourceFile {
+  readonly grammar: Grammar
+  readonly at: number
+}
+
+/** Requests the outlines that the thread has by their keys, and sends the texts of the other files. */
+const request = Effect.fnUntraced(function* <T extends SyntaxTask>(files: ReadonlyArray<SourceFile>, task: T) {
+  const found: Array<SyntaxResult | undefined> = files.map(() => undefined)
+  const unknown: Array<RequestedFile> = []
+  const requested = files.flatMap((file, at): ReadonlyArray<RequestedFile> => {
+    const grammar = findGrammar(file.path)
+    return grammar === undefined ? [] : [{ ...file, grammar, at }]
+  })
+  const keyed = requested.flatMap((file) => (file.key === undefined ? [] : [{ file, sent: toSent(file, file.key) }]))
+  for (const some of inMessages(keyed, () => 0)) {
+    const replies = yield* send(
+      some.map(({ sent }) => sent),
+      task
+    )
+    for (const [index, { file }] of some.entries()) {
+      const reply = replies[index]
+      if (reply === "unknown") unknown.push(file)
+      else found[file.at] = reply
+    }
+  }
+  unknown.push(...requested.filter(({ key }) => key === undefined))
+  // While some files are parsed, the next ones are read.
+  yield* Effect.forEach(
+    inMessages(unknown, () => 0),
+    (some) => parse(some, task, found),
+    {
+      concurrency: 2,
+      discard: true
+    }
+  )
+  return found as ReadonlyArray<SyntaxResults[T["find"]] | undefined>
+})
+
+const toSent = ({ grammar, index, offsets }: RequestedFile, key: string): SyntaxFile => ({
+  grammar,
+  key,
+  index,
+  offsets
+})
+
+/** Reads files and sends their texts. */
+const parse = Effect.fnUntraced(function* (
+  files: ReadonlyArray<RequestedFile>,
+  task: SyntaxTask,
+  found: Array<SyntaxResult | undefined>
+) {
+  const texts = yield* Effect.forEach(files, ({ text }) => text, { concurrency: files.length })
+  const read = files.flatMap((file, at) => {
+    const text = texts[at]
+    if (text === undefined || text.length > maxCharacters) return []
+    return [{ at: file.at, text, sent: { ...toSent(file, file.key ?? keyOf(text, { head: "" })), text } }]
+  })
+  for (const some of inMessages(read, ({ text }) => text.length)) {
+    const replies = yield* send(
+      some.map(({ sent }) => sent),
+      task
+    )
+    for (const [index, { at }] of some.entries()) {
+      const reply = replies[index]
+      found[at] = reply === "unknown" ? undefined : reply
+    }
+  }
 })
 
 const send = (files: ReadonlyArray<SyntaxFile>, task: SyntaxTask): Effect.Effect<SyntaxReply["found"]> =>
   Effect.callback<SyntaxReply["found"]>((resume) => {
     const thread = open()
     const id = ++lastId
-    const deadline = setTimeout(() => end(thread), responseMillis)
+    const parses = files.filter(({ text }) => text !== undefined).length
+    const deadline = setTimeout(() => end(thread), responseMillis + parses * parseMillis)
     const settle = () => {
       clearTimeout(deadline)
       thread.waiting.delete(id)
@@ -186,7 +241,7 @@ const send = (files: ReadonlyArray<SyntaxFile>, task: SyntaxTask): Effect.Effect
       settle()
       resume(Effect.succeed(found))
     })
-    thread.searched += files.filter(({ text }) => text !== undefined).length
+    thread.searched += parses
     thread.keepRunning()
     thread.worker.ref()
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window

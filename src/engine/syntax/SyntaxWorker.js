@@ -149,10 +149,10 @@ const parse = async (text, grammar, millis) => {
 
 const maxListed = 2000
 
-/** @type {(outline: Outline, task: SyntaxTask) => SyntaxResult} */
-const resultOf = ({ definitions, uses }, task) => {
+/** @type {(outline: Outline, task: SyntaxTask, file: SyntaxFile) => SyntaxResult} */
+const resultOf = ({ definitions, uses }, task, { offsets = [] }) => {
   if (task.find === "uses") return task.names.flatMap((name) => (uses.get(name) ?? []).map(useOf(name)))
-  if (task.find === "around") return task.offsets.map((offset) => chainAt(definitions, offset))
+  if (task.find === "around") return offsets.map((offset) => chainAt(definitions, offset))
   return definitions
     .slice(0, maxListed)
     .map(({ isPublic, key, name, signature }) => ({ isPublic, key, name, signature }))
@@ -176,7 +176,7 @@ const runTask = async ({ id, files, task, millis }) => {
   const found = []
   for (const file of files) {
     const outline = await outlineFor(file, millis)
-    found.push(outline === undefined || outline === "unknown" ? outline : resultOf(outline, task))
+    found.push(outline === undefined || outline === "unknown" ? outline : resultOf(outline, task, file))
   }
   return { id, found }
 }

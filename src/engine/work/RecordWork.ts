@@ -19,9 +19,9 @@ export const makeRecordWork = () => {
   return {
     /** The text of a diff, out of the bytes that git printed. */
     scrubDiff: (chunks: ReadonlyArray<Uint8Array>): Uint8Array => encode(scrubDiff(chunks)),
-    /** Adds a read of a file; undefined where the file does not exist. */
-    recordFile: (key: string, text: string | undefined): void => {
-      state.files.push(text === undefined ? { key } : { key, text: scrubText(text) })
+    /** Adds reads of files; undefined where a file does not exist. */
+    recordFiles: (files: ReadonlyArray<readonly [key: string, text: string | undefined]>): void => {
+      for (const [key, text] of files) state.files.push(text === undefined ? { key } : { key, text: scrubText(text) })
     },
     /** The diff of the next commit. */
     recordCommit: (diff: Uint8Array): void => {

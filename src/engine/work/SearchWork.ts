@@ -27,18 +27,21 @@ export const makeSearchWork = () => {
       const deadline = performance.now() + fileMillis
       return findLines(planned, text, most, () => performance.now() > deadline)
     },
-    /** Returns the lines with these 1-based numbers as a search shows them, without secrets. */
-    showLines: (text: string, numbers: ReadonlyArray<number>): ReadonlyArray<CodeHit> => {
-      const wanted = new Set(numbers)
-      const clean = scrubText(text, (from, to) => {
-        for (let line = from; line <= to; line++) if (wanted.has(line)) return true
-        return false
-      })
-      let at = 0
-      const indexIn = () => (wanted.has(++at) ? 0 : -1)
-      return findLines({ indexIn }, clean, wanted.size, () => false)
-    },
+    /** Returns the lines with these 1-based numbers of each text as a search shows them, without secrets. */
+    showLines: (
+      texts: ReadonlyArray<{ readonly text: string; readonly lines: ReadonlyArray<number> }>
+    ): ReadonlyArray<ReadonlyArray<CodeHit>> => texts.map(({ lines, text }) => showLines(text, new Set(lines))),
     /** Returns the paths that the glob matches. */
     matchPaths: (glob: string, paths: ReadonlyArray<string>): ReadonlyArray<string> => paths.filter(anyGlob([glob]))
   }
+}
+
+const showLines = (text: string, wanted: ReadonlySet<number>): ReadonlyArray<CodeHit> => {
+  const clean = scrubText(text, (from, to) => {
+    for (let line = from; line <= to; line++) if (wanted.has(line)) return true
+    return false
+  })
+  let at = 0
+  const indexIn = () => (wanted.has(++at) ? 0 : -1)
+  return findLines({ indexIn }, clean, wanted.size, () => false)
 }

@@ -1,4 +1,5 @@
 /** A program that reviews pull requests of one host with a model that responds immediately, and the processor time that it uses. */
+import { existsSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { stringify } from "yaml"
@@ -30,6 +31,9 @@ const makeBlock = (lines: number, serial: number): string =>
 
 /** The first definition of a file is exported with another parameter, so that the uses of its name are searched. */
 const alter = (text: string): string => text.replace(/^(export const \w+ = \()/m, "$1changed = 0, ")
+
+/** The entry of the program, now and in older commits. */
+const entries = ["src/main.mjs", "src/main.ts"]
 
 export class MeasuredService implements AsyncDisposable {
   readonly #forge: DemoForge
@@ -82,7 +86,10 @@ export class MeasuredService implements AsyncDisposable {
     )
     const url = `http://127.0.0.1:${port}`
     const service = new AicrProcess({ configFile, url, env: { SVC_LOG_LEVEL: "info" } })
-    service.setProgram(program)
+    service.setProgram(
+      program,
+      entries.find((entry) => existsSync(join(program, entry)))
+    )
     await service.start()
     return new MeasuredService(name, parts.forge, parts.files, service)
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
 import type { ReportedProblem } from "../../../src/domain/Problem.ts"
-import { definitionsAt, definitionsIn, usesInText } from "../../../src/engine/syntax/Definitions.ts"
+import { definitionsAround, definitionsAt, definitionsIn, usesInText } from "../../../src/engine/syntax/Definitions.ts"
 import { makeRepository } from "../../vcs/Repository.ts"
 import { emptyReport, runEngine } from "../Fixture.ts"
 
@@ -51,6 +51,20 @@ describe("definitions around a line", () => {
     expect(chain === undefined || chain.length > 1000).toBe(true)
     expect(performance.now() - started).toBeLessThan(8000)
     expect(await at("a.js", nested(1))).toEqual(["A 1-3", "b = class 1-3"])
+  })
+
+  it("finds those of many files in few messages, each at its own lines", async () => {
+    const files = Array.from({ length: 40 }, (_, line) => ({
+      path: line % 4 === 3 ? `a${line}.rb` : `a${line}.ts`,
+      text: `${"\n".repeat(line)}function f${line}() {\n  return ${line}\n}\n`,
+      lines: [line + 2, 1]
+    }))
+    const found = await Effect.runPromise(definitionsAround({ head: "" }, files))
+    expect(found.map((chains) => chains.map((chain) => chain?.map(({ name, start }) => `${name} ${start}`)))).toEqual(
+      files.map((_, line) =>
+        line % 4 === 3 ? [undefined, undefined] : [[`f${line} ${line + 1}`], line === 0 ? ["f0 1"] : []]
+      )
+    )
   })
 
   it("gives up without harm when it is interrupted", async () => {
