@@ -35,14 +35,39 @@ const cleanHeaders = (headers: Headers, credentials: ReadonlyArray<string>): Rec
 
 type Clean = (text: string) => string
 
-/** A field without an own name, such as an item of a list, has that of its list. */
-const cleanValue = (value: unknown, name: string, clean: Clean): unknown => {
-  if (typeof value === "string") return value !== "" && isCredentialName(name) ? censored : clean(value)
-  if (Array.isArray(value)) return value.map((item) => cleanValue(item, name, clean))
-  if (typeof value !== "object" || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [clean(key), cleanValue(inner, key, clean)] as const)
-  )
+const cleanWith =
+  (credentials: ReadonlyArray<string>): Clean =>
+  (text) =>
+    redactForms(redactValues(text, credentials))
+
+/** A name of fields: bodies repeat few of them. */
+interface FieldName {
+  readonly cleaned: string
+  readonly isCredential: boolean
+}
+
+const makeCleanValue = (clean: Clean) => {
+  const names = new Map<string, FieldName>()
+  const nameFor = (name: string): FieldName => {
+    const known = names.get(name)
+    if (known !== undefined) return known
+    const made = { cleaned: clean(name), isCredential: isCredentialName(name) }
+    names.set(name, made)
+    return made
+  }
+  /** A field without an own name, such as an item of a list, has that of its list. */
+  const cleanValue = (value: unknown, isCredential: boolean): unknown => {
+    if (typeof value === "string") return value !== "" && isCredential ? censored : clean(value)
+    if (Array.isArray(value)) return value.map((item) => cleanValue(item, isCredential))
+    if (typeof value !== "object" || value === null) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => {
+        const name = nameFor(key)
+        return [name.cleaned, cleanValue(inner, name.isCredential)]
+      })
+    )
+  }
+  return cleanValue
 }
 
 /** Cleans a form without decoding what is not a credential. */
@@ -56,31 +81,32 @@ const cleanForm = (body: string, clean: Clean): string => {
 /** Deeper bodies are refused by the parsers of deliveries. */
 const maxDepth = 200
 
-const isDeep = (value: unknown): boolean => {
-  let level: ReadonlyArray<unknown> = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > maxDepth) return true
-    level = level.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []))
-  }
-  return false
-}
+const isDeep = (value: unknown, depth = 0): boolean =>
+  depth > maxDepth ||
+  (typeof value === "object" && value !== null && Object.values(value).some((item) => isDeep(item, depth + 1)))
+
+/** Returns the credentials that some text of the JSON may hold. Most bodies hold none, and each text is searched for few values. */
+const heldIn = (json: string, credentials: ReadonlyArray<string>): ReadonlyArray<string> =>
+  credentials.filter((credential) => json.includes(JSON.stringify(credential).slice(1, -1)))
 
 export const cleanBody = (
   body: string,
   contentType: string | undefined,
   credentials: ReadonlyArray<string>
 ): string => {
-  const clean: Clean = (text) => redactForms(redactValues(text, credentials))
   let value: unknown
   try {
     value = JSON.parse(body)
   } catch {
     const text = toStorable(body)
+    const clean = cleanWith(credentials)
     return contentType?.trim().toLowerCase().startsWith("application/x-www-form-urlencoded") === true
       ? cleanForm(text, clean)
       : clean(text)
   }
-  return isDeep(value) ? censored : toStorable(JSON.stringify(cleanValue(value, "", clean)))
+  if (isDeep(value)) return censored
+  const clean = cleanWith(heldIn(JSON.stringify(value), credentials))
+  return toStorable(JSON.stringify(makeCleanValue(clean)(value, false)))
 }
 
 const delayMillis = 250
@@ -150,14 +176,17 @@ export class PayloadKeeper {
     const waiting = this.#waiting
     this.#waiting = []
     if (waiting.length === 0) return Effect.void
-    const payloads = waiting.map((delivery) => this.#clean(delivery))
-    return Effect.catch(Context.get(this.#context, Payloads).store(payloads, this.#limits.max_count), (error) =>
-      limitWarning("payloads", (suppressed) =>
-        Effect.logWarning("bodies of deliveries not stored", {
-          deliveries: payloads.length,
-          error: error.message,
-          suppressed
-        })
+    // Deliveries are received between two bodies.
+    return Effect.forEach(waiting, (delivery) => Effect.map(Effect.yieldNow, () => this.#clean(delivery))).pipe(
+      Effect.flatMap((payloads) => Context.get(this.#context, Payloads).store(payloads, this.#limits.max_count)),
+      Effect.catch((error) =>
+        limitWarning("payloads", (suppressed) =>
+          Effect.logWarning("bodies of deliveries not stored", {
+            deliveries: waiting.length,
+            error: error.message,
+            suppressed
+          })
+        )
       )
     )
   })

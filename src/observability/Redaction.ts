@@ -38,9 +38,14 @@ export const cleanText = (text: string): string => {
   return redactForms(cut).replace(controls, showControl)
 }
 
+/** Text that each of the forms contains. Most texts contain none, and are searched once. */
+const mayHaveForm = /[@?&]|[Bb]earer|[Bb]asic|[Tt]oken|-----BEGIN|gh[pousr]_|github_pat_|glpat-|sk-/
+
 /** Returns the text with `[redacted]` in place of what has the form of a credential. */
 export const redactForms = (text: string): string =>
-  credentialForms.reduce((clean, [form, replacement]) => clean.replace(form, replacement), text)
+  mayHaveForm.test(text)
+    ? credentialForms.reduce((clean, [form, replacement]) => clean.replace(form, replacement), text)
+    : text
 
 /** Returns the text with `[redacted]` in place of these values. */
 export const redactValues = (text: string, values: ReadonlyArray<string>): string =>

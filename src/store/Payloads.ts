@@ -38,7 +38,7 @@ export type DeliveryPayload = RecordValues<typeof DeliveryPayload>
 export class Payloads extends Context.Service<
   Payloads,
   {
-    /** Stores payloads; an existing one does not change. Removes the oldest ones beyond `maxCount`. */
+    /** Stores payloads; an existing one does not change. Removes the oldest ones once there are a twentieth more than `maxCount`. */
     readonly store: (payloads: ReadonlyArray<DeliveryPayload>, maxCount: number) => Effect.Effect<void, StoreError>
     readonly get: (eventId: string) => Effect.Effect<DeliveryPayload | undefined, StoreError>
     /** Removes the oldest payloads beyond `maxCount`, and those received before `before`. Returns their number. */

@@ -12,15 +12,22 @@ const removeBeyond = (sql: SqlClient.SqlClient, maxCount: number) =>
       RETURNING event_id`
   )
 
+/** Share of the maximum that may be stored beyond it, so that few writes search for what to remove. */
+const spareShare = 0.05
+
 export const layer: Layer.Layer<Payloads, never, SqlClient.SqlClient> = Layer.effect(
   Payloads,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    let added = 0
     return Payloads.of({
       store: (payloads, maxCount) =>
         Effect.gen(function* () {
           if (Arr.isReadonlyArrayNonEmpty(payloads))
             yield* sql`INSERT INTO delivery_payloads ${sql.insert(Arr.map(payloads, DeliveryPayload.toRow))} ON CONFLICT (event_id) DO NOTHING`
+          added += payloads.length
+          if (added < maxCount * spareShare) return
+          added = 0
           yield* removeBeyond(sql, maxCount)
         }).pipe(unavailable("payloads.store")),
       get: (eventId) =>
