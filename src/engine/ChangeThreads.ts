@@ -47,32 +47,25 @@ export const makeChangeThreads = (options: ThreadOptions): ChangeThreadsService 
   const processors = Semaphore.makeUnsafe(options.computing)
   const maxIdle = options.computing + 1
   const idle: Array<Thread> = []
-  let held = 0
   const shared: SharedMemory = {
     vocabulary: undefined,
     isKept: (thread) => thread === idle.find(({ isFree }) => isFree)
   }
   let isOpen = true
 
-  /**
-   * Takes an idle thread or starts one. With the first one, a spare one starts, so that a second change, or the record of the first, does not
-   * wait for it. More start only for changes that need them: each start costs as much as a small change.
-   */
+  /** Takes an idle thread or starts one: each start costs as much as a small change. */
   const take = (limits: ThreadLimits): Thread => {
     const at = idle.findIndex((thread) => thread.isFree && thread.limits.memoryMb >= limits.memoryMb)
     const thread = idle.splice(at, at < 0 ? 0 : 1)[0] ?? new Thread(options.entry, limits, shared)
-    held++
-    if (isOpen && held === 1 && !idle.some(({ isFree }) => isFree)) idle.push(new Thread(options.entry, limits, shared))
     return thread
   }
   /** A thread that still computes for a review that ended is of no use to another one. */
   const release = (thread: Thread): void => {
-    held--
     for (const ended of idle.filter(({ isFree }) => !isFree)) idle.splice(idle.indexOf(ended), 1)
     if (!thread.isFree || thread.changes >= maxChanges) return thread.end()
     thread.close(() => {
       if (!isOpen) return thread.end()
-      // One that has worked before holds compiled code, so it is taken before a spare one.
+      // The one that worked last is taken first, so that the others end when they are not needed.
       idle.unshift(thread)
       if (idle.length > maxIdle) idle.pop()?.end()
     })

@@ -37,18 +37,22 @@ interface Recorder {
   readonly open: Effect.Effect<ChangeThread, never, Scope.Scope>
   /** Runs to the end even if the review fails or is interrupted; a failure is logged. */
   readonly quietly: (effect: Effect.Effect<void, { readonly message: string }, Objects>) => Effect.Effect<void>
-  /** Writes the diff concurrently with the review, which does not depend on it. */
-  readonly writeDiff: (text: ScrubbedDiff) => Effect.Effect<void>
+  /** Writes the diff: a long one concurrently with the review, which does not depend on it. */
+  readonly writeDiff: (scrub: ScrubDiff, bytes: number) => Effect.Effect<void>
 }
 
-/** UTF-8. */
-type ScrubbedDiff = Effect.Effect<Uint8Array, AnalysisError>
+/** Returns the diff without secrets, in UTF-8. */
+type ScrubDiff = (thread: ChangeThread) => Effect.Effect<Uint8Array, AnalysisError>
+
+/** A shorter diff is scrubbed with the reads, in milliseconds, so that a small review needs one thread. */
+const longDiffBytes = 262_144
 
 export const recordReads = Effect.fnUntraced(function* (runId: string, checkout: Checkout) {
   const objects = yield* Objects
   const scope = yield* Effect.scope
   const threads = yield* ChangeThreads
   const writing: Array<Fiber.Fiber<void>> = []
+  let shortDiff: ScrubDiff | undefined
   const log = makeReadLog()
   const quietly: Recorder["quietly"] = (effect) =>
     effect.pipe(
@@ -63,11 +67,11 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
     log,
     open: threads.open(recorderMb),
     quietly,
-    writeDiff: (text) =>
-      Effect.map(
-        Effect.forkIn(quietly(Effect.flatMap(text, (scrubbed) => writeDiff(runId, scrubbed))), scope),
-        (fiber) => void writing.push(fiber)
-      )
+    writeDiff: (scrub, bytes) => {
+      if (bytes < longDiffBytes) return Effect.sync(() => void (shortDiff = scrub))
+      const write = Effect.flatMap(inThread(recorder, scrub), (scrubbed) => writeDiff(runId, scrubbed))
+      return Effect.map(Effect.forkIn(quietly(write), scope), (fiber) => void writing.push(fiber))
+    }
   }
   const recording: Recording = {
     checkout: watchCheckout(recorder, checkout),
@@ -87,6 +91,11 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
     keep: (input) =>
       recorder.open.pipe(
         Effect.tap((thread) => handOver(thread, log)),
+        Effect.tap((thread) =>
+          shortDiff === undefined
+            ? Effect.void
+            : Effect.flatMap(shortDiff(thread), (scrubbed) => writeDiff(runId, scrubbed))
+        ),
         Effect.flatMap((thread) => writeRecord(runId, toRecord(log, checkout, input), thread)),
         Effect.andThen(Fiber.joinAll(writing)),
         Effect.asVoid,
@@ -96,6 +105,8 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
   }
   return recording
 })
+
+const inThread = ({ open }: Recorder, scrub: ScrubDiff) => Effect.scoped(Effect.flatMap(open, scrub))
 
 /** Transfers the texts to the thread that writes the record. */
 const handOver = Effect.fnUntraced(function* (thread: ChangeThread, log: ReadLog) {
@@ -152,9 +163,9 @@ const watchCommits = (recorder: Recorder, commits: NonNullable<Checkout["commits
     const { log } = recorder
     const kept = range?.map(({ id, title }): CommitLog => ({ id, title, diff: new Uint8Array() }))
     log.commits = kept
-    const keep = (index: number) => (text: ScrubbedDiff) =>
+    const keep = (index: number) => (scrub: ScrubDiff) =>
       recorder.quietly(
-        Effect.map(text, (scrubbed) => {
+        Effect.map(inThread(recorder, scrub), (scrubbed) => {
           const commit = kept?.[index]
           if (commit !== undefined && takeRoom(log, scrubbed.length)) commit.diff = scrubbed
         })
@@ -168,10 +179,10 @@ const watchCommits = (recorder: Recorder, commits: NonNullable<Checkout["commits
 /** Passes diffs on and hands over the text of each, of at most `limit` bytes, once it has been read to its end. */
 const watchDiff =
   (
-    { log, open }: Recorder,
+    { log }: Recorder,
     { diff }: Comparison,
     limit: () => number,
-    keep: (text: ScrubbedDiff) => Effect.Effect<void>
+    keep: (scrub: ScrubDiff, bytes: number) => Effect.Effect<void>
   ): Comparison["diff"] =>
   (paths, exactRenames) =>
     Stream.suspend((): Stream.Stream<Uint8Array, CheckoutError> => {
@@ -184,9 +195,7 @@ const watchDiff =
         else chunks.length = 0
       }
       const end = Effect.suspend(() => {
-        if (length <= limit()) {
-          return keep(Effect.scoped(Effect.flatMap(open, (thread) => thread.run("scrubDiff", chunks))))
-        }
+        if (length <= limit()) return keep((thread) => thread.run("scrubDiff", chunks), length)
         log.cut = true
         return Effect.void
       })
