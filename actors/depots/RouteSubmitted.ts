@@ -13,7 +13,7 @@ import type { DepotChange } from "../../src/domain/DepotChange.ts"
 import { Priority } from "../../src/domain/Entry.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { deliveryKey } from "../../src/domain/Keys.ts"
-import { admit } from "../../src/queue/AutomaticCommits.ts"
+import { admitLogged } from "../../src/queue/AutomaticCommits.ts"
 import type { QueueAdmission } from "../../src/queue/Queue.ts"
 import { logDecision } from "../../src/store/LogDecision.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
@@ -240,7 +240,7 @@ const toRecord = (event: StoredEvent, snapshot: Snapshot, { change, dueAt }: Adm
 const enqueue = Effect.fnUntraced(function* (stored: ReadonlyArray<StoredReview>) {
   const items = stored.flatMap(({ queue }) => queue ?? [])
   if (items.length === 0) return
-  yield* admit(items).pipe(
+  yield* admitLogged(items).pipe(
     Effect.catchTag("QueueError", ({ message }) =>
       Effect.logWarning("routed changes not queued, recovery will queue them", {
         event_ids: items.map(({ eventId }) => eventId),

@@ -15,6 +15,7 @@ import type { DepotChange } from "../domain/DepotChange.ts"
 import { deliveryKey, uniqueDeliveryKey } from "../domain/Keys.ts"
 import type { DeliveryKey } from "../domain/Keys.ts"
 import type { TriggerKind } from "../domain/Kinds.ts"
+import type { QueueAdmitted } from "../queue/Queue.ts"
 import type { DeliveryFacts, EventRecord } from "../store/Receipts.ts"
 import type { IngressResponse } from "./Responses.ts"
 import {
@@ -175,8 +176,8 @@ const start = async (
 ): Promise<IngressResponse> => {
   const { id, now, path } = called
   const { change, configHash, dueAt, priority } = admission
-  const respond = (eventId: string, status: Parameters<typeof accepted>[3], due: number) => {
-    settle(parts, "manual", record, { eventId, decision: status, reason: undefined })
+  const respond = (eventId: string, status: Parameters<typeof accepted>[3], due: number, entry?: QueueAdmitted) => {
+    settle(parts, "manual", record, { eventId, decision: status, reason: undefined, entry })
     return accepted(eventId, path, { change, dueAt: due }, status, now)
   }
   if (parts.intake.isFull(change.workspace, now)) return failed(parts, "manual", "queue_full", { id, now })
@@ -214,7 +215,7 @@ const start = async (
   parts.stored()
   parts.wake.workspace(change.workspace)
   const queued = intakeResult._tag === "Stored" ? (intakeResult.queued ?? "later") : "later"
-  return queued === "later" ? respond(id, "queued", dueAt) : respond(id, queued.status, queued.dueAt)
+  return queued === "later" ? respond(id, "queued", dueAt) : respond(id, queued.status, queued.dueAt, queued)
 }
 
 /** Returns the response that needs no body: no trigger of the kind is configured, or the caller is not authorised. */

@@ -22,7 +22,7 @@ import type { ForgeWebhook, Headers } from "../forge/Forge.ts"
 import type { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { webhooks } from "../forge/Webhooks.ts"
 import type { FoundEvent } from "../queue/FoundEvents.ts"
-import type { QueueAdmission } from "../queue/Queue.ts"
+import type { QueueAdmission, QueueAdmitted } from "../queue/Queue.ts"
 import type { PullBase } from "../store/PullBases.ts"
 import type { DeliveryFacts, EventRecord } from "../store/Receipts.ts"
 import type { IngressResponse } from "./Responses.ts"
@@ -227,9 +227,9 @@ const start = async (
 ): Promise<IngressResponse> => {
   const { count, intake, log, wake } = parts
   const { change, command } = admission
-  const respond = (id: string, status: Parameters<typeof accepted>[3], dueAt: number) => {
+  const respond = (id: string, status: Parameters<typeof accepted>[3], dueAt: number, entry?: QueueAdmitted) => {
     count(received.kind, status, "")
-    log.decided(record, { eventId: id, decision: status, reason: record.reason })
+    log.decided(record, { eventId: id, decision: status, reason: record.reason, entry })
     return accepted(id, event.event, { change, dueAt }, status, received.now)
   }
   if (intake.isFull(change.workspace, received.now)) {
@@ -258,7 +258,7 @@ const start = async (
   const { queued = "later" } = intakeResult
   return queued === "later"
     ? respond(received.id, admission.dueAt > received.now ? "deferred" : "queued", admission.dueAt)
-    : respond(received.id, queued.status, queued.dueAt)
+    : respond(received.id, queued.status, queued.dueAt, queued)
 }
 
 /** Counts and logs a stored delivery that starts no work. */

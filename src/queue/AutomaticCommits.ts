@@ -18,10 +18,11 @@ const isPush = (item: QueueAdmission): boolean => item.change.target.kind === "p
 export const admit = (
   items: ReadonlyArray<QueueAdmission>
 ): Effect.Effect<ReadonlyArray<QueueAdmitted>, QueueError | StoreError, Queue | Batches> =>
-  Effect.tap(
-    items.some(isPush) ? admitSorted(items) : Effect.flatMap(Queue, (queue) => queue.admit(items)),
-    (admitted) => logQueued(items, admitted)
-  )
+  items.some(isPush) ? admitSorted(items) : Effect.flatMap(Queue, (queue) => queue.admit(items))
+
+/** Calls `admit` for work whose entries no other line of log names. */
+export const admitLogged = (items: ReadonlyArray<QueueAdmission>) =>
+  Effect.tap(admit(items), (admitted) => logQueued(items, admitted))
 
 /** Logs each entry that work was added to. A repeated admission changed nothing. */
 const logQueued = (items: ReadonlyArray<QueueAdmission>, admitted: ReadonlyArray<QueueAdmitted>) =>

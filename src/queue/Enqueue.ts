@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Batches } from "../store/Batches.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { StoreError } from "../database/StoreError.ts"
-import { admit } from "./AutomaticCommits.ts"
+import { admitLogged } from "./AutomaticCommits.ts"
 import type { Queue } from "./Queue.ts"
 import type { QueueAdmission, QueueAdmitted, QueueError } from "./Queue.ts"
 
@@ -11,7 +11,7 @@ export const enqueue = Effect.fnUntraced(function* (
   items: ReadonlyArray<QueueAdmission>
 ): Effect.fn.Return<ReadonlyArray<QueueAdmitted>, QueueError | StoreError, Queue | Receipts | Batches> {
   const receipts = yield* Receipts
-  const admitted = yield* admit(items)
+  const admitted = yield* admitLogged(items)
   for (const [index, admission] of admitted.entries()) {
     if (admission.superseded.length === 0) continue
     yield* receipts.settle(

@@ -35,19 +35,24 @@ export interface LoggedDecision {
   readonly eventId: string
   readonly decision: string
   readonly reason: string | undefined
+  /** Entry that its work was added to. */
+  readonly entry?: { readonly entryId: string; readonly dueAt: number } | undefined
 }
 
 /** `more` are fields that join the story to others, such as the id of a request from chat. */
 export const logDecision = (
   record: EventRecord,
-  { decision, eventId, reason }: LoggedDecision,
+  { decision, entry, eventId, reason }: LoggedDecision,
   more: Readonly<Record<string, string>> = {}
 ): Effect.Effect<void> => {
   const fields = {
     ...deliveryFields(record, eventId),
     ...more,
     decision,
-    ...(reason === undefined ? {} : { reason })
+    ...(reason === undefined ? {} : { reason }),
+    ...(entry === undefined || entry.entryId === ""
+      ? {}
+      : { entry_id: entry.entryId, due_at: new Date(entry.dueAt).toISOString() })
   }
   return Effect.andThen(
     traceDelivery(record, eventId, fields),

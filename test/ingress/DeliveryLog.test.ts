@@ -58,6 +58,9 @@ describe("a verified delivery", () => {
       sender: "ada",
       decision: "queued"
     })
+    assert.match(String(queued?.["entry_id"]), /^[\da-f-]{36}$/)
+    assert.match(String(queued?.["due_at"]), /^\d{4}-.*Z$/)
+    assert.deepStrictEqual(lines("entry queued"), [])
     assert.deepInclude(duplicate, { event_id: first.body.event_id, decision: "duplicate" })
     assert.deepInclude(unknown, { decision: "ignored", reason: "repository_not_configured", number: 7, head })
     assert.deepInclude(rejected, {
