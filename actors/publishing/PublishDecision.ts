@@ -164,7 +164,7 @@ export const afterFailure = (failure: SendFailure, now: number, random: number):
 
 /** True for operations that people read. The others are idempotent, whatever an earlier review wrote. */
 export const isContent = ({ operation }: Pick<Publication, "operation">): boolean =>
-  operation._tag !== "Status" && operation._tag !== "Label"
+  operation._tag !== "Status" && operation._tag !== "Label" && operation._tag !== "Reaction"
 
 /** Returns the summary of a run, which its commit status links to. */
 export const sentSummary = (rows: ReadonlyArray<Publication>): Publication | undefined =>

@@ -1,5 +1,5 @@
 /**
- * Runs the reviews of a node. Each takes a slot (ReviewSlots.ts) and a ticket, claims the entry it names, and renews the lease. A lost
+ * Runs the reviews of a node, and its replies to comments, which have slots of their own. Each takes a slot (ReviewSlots.ts) and a ticket, claims the entry it names, and renews the lease. A lost
  * lease ends the review immediately, and the fencing token rejects its later writes. A cancelled review is interrupted with everything it
  * started, and its entry ends as cancelled. ReviewRun.ts implements the review; this file decides when it runs and how its entry ends.
  *
@@ -25,6 +25,7 @@ import {
 } from "effect"
 import type { Latch } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { isReply } from "../../src/domain/Entry.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import { addPastSpan, withEventSpan } from "../../src/domain/EventTrace.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
@@ -34,12 +35,13 @@ import type { Reason } from "../../src/domain/Reason.ts"
 import { Cancellations } from "../../src/queue/dispatch/Cancellations.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import type { Finish, Lease } from "../../src/queue/Queue.ts"
-import { Tickets } from "../../src/queue/dispatch/Tickets.ts"
-import type { TakenTicket } from "../../src/queue/dispatch/Tickets.ts"
+import { Tickets, workKinds } from "../../src/queue/dispatch/Tickets.ts"
+import type { TakenTicket, WorkKind } from "../../src/queue/dispatch/Tickets.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { EntryClaims } from "./ClaimEntry.ts"
 import { followStream } from "../scheduling/FollowBatch.ts"
 import { watchDrain } from "./NodeDrain.ts"
+import { replyEntry } from "../conversation/ReplyRun.ts"
 import { reviewEntry } from "./ReviewRun.ts"
 import { beforeFirstCall, makeSlots } from "./ReviewSlots.ts"
 import type { ReviewSlots } from "./ReviewSlots.ts"
@@ -55,28 +57,30 @@ export const layer = Layer.effectDiscard(
     const config = yield* ConfigStore
     const { queue } = config.current().document
     const slots = yield* makeSlots(queue)
+    const total = slots.review.total + slots.reply.total
     const stopping = yield* Deferred.make<void>()
-    const running = yield* Semaphore.make(slots.total)
+    const running = yield* Semaphore.make(total)
     const open = yield* watchDrain
     const claims = new EntryClaims((yield* NodeIdentity).owner)
-    const workers = yield* Effect.replicateEffect(
-      Effect.forkScoped(workRepeatedly(slots, stopping, running, open, claims)),
-      slots.total
+    const workers = yield* Effect.forEach(
+      workKinds.flatMap((kind) => Array.from({ length: slots[kind].total }, () => kind)),
+      (kind) => Effect.forkScoped(workRepeatedly(kind, slots[kind], stopping, running, open, claims))
     )
     // The scope would interrupt one review after the other, and each takes time to clean up.
     yield* Effect.addFinalizer(() =>
       Deferred.succeed(stopping, undefined).pipe(
-        Effect.andThen(running.withPermits(slots.total)(Effect.void)),
+        Effect.andThen(running.withPermits(total)(Effect.void)),
         Effect.timeoutOption(grace),
         Effect.andThen(Fiber.interruptAll(workers))
       )
     )
-    yield* Effect.logInfo("executor ready", { slots: queue.workers.concurrency })
+    yield* Effect.logInfo("executor ready", { slots: queue.workers.concurrency, replies: queue.workers.replies })
   })
 )
 
 /** Takes tickets until the node stops. Holds a permit of `running` while a review runs. */
 const workRepeatedly = Effect.fnUntraced(function* (
+  kind: WorkKind,
   slots: ReviewSlots,
   stopping: Deferred.Deferred<void>,
   running: Semaphore.Semaphore,
@@ -87,7 +91,7 @@ const workRepeatedly = Effect.fnUntraced(function* (
   const take: Effect.Effect<TakenTicket> = Effect.gen(function* () {
     while (true) {
       yield* open.await
-      const ticket = yield* tickets.take
+      const ticket = yield* tickets.take(kind)
       if (open.isOpen()) return ticket
       yield* ticket.again
     }
@@ -170,6 +174,17 @@ const claimTicket = Effect.fnUntraced(function* (
   return undefined
 })
 
+/** A reply keeps its slot until it ends; a review leaves it when it waits for its model. */
+const executeEntry = Effect.fnUntraced(function* (
+  entry: Entry,
+  lease: Lease,
+  cancelled: Deferred.Deferred<Reason>,
+  awaitingModel: Effect.Effect<void>
+) {
+  if (isReply(entry)) return yield* replyEntry(entry, lease, cancelled)
+  return yield* beforeFirstCall(awaitingModel)(reviewEntry(entry, lease, cancelled))
+})
+
 const work = Effect.fnUntraced(function* (
   ticket: TakenTicket,
   claims: EntryClaims,
@@ -197,8 +212,8 @@ const work = Effect.fnUntraced(function* (
     Effect.forkIn(yield* Scope.Scope),
     Effect.asVoid
   )
-  const reviewing = beforeFirstCall(awaitingModel)(reviewEntry(entry, lease, cancelled))
-  const exit = yield* restore(Effect.raceFirst(reviewing, keepLease(lease, ttl, cancelled))).pipe(
+  const executing = executeEntry(entry, lease, cancelled, awaitingModel)
+  const exit = yield* restore(Effect.raceFirst(executing, keepLease(lease, ttl, cancelled))).pipe(
     Effect.annotateLogs({
       workspace: entry.workspace,
       target: entry.targetKey,

@@ -11,6 +11,7 @@ import { Effect, Semaphore } from "effect"
 import { Agent } from "../../src/agent/Agent.ts"
 import type { QueueConfig } from "../../src/config/schema/Queue.ts"
 import { Gateway } from "../../src/llm/Gateway.ts"
+import type { WorkKind } from "../../src/queue/dispatch/Tickets.ts"
 
 export interface ReviewSlots {
   /** Reviews that a node holds at a time, in either state. */
@@ -22,9 +23,13 @@ export interface ReviewSlots {
 export const makeSlots = Effect.fnUntraced(function* ({ workers }: QueueConfig) {
   const computing = yield* Semaphore.make(workers.concurrency)
   return {
-    total: workers.concurrency + workers.max_waiting_for_model,
-    take: Effect.map(computing.take(1), () => once(Effect.asVoid(computing.release(1))))
-  } satisfies ReviewSlots
+    review: {
+      total: workers.concurrency + workers.max_waiting_for_model,
+      take: Effect.map(computing.take(1), () => once(Effect.asVoid(computing.release(1))))
+    },
+    // A reply holds no change, so that it keeps its slot while it waits for its model.
+    reply: { total: workers.replies, take: Effect.succeed(Effect.void) }
+  } satisfies Record<WorkKind, ReviewSlots>
 })
 
 /** Returns an effect that runs the given one only the first time. */

@@ -5,6 +5,7 @@
  */
 import { Clock, Effect } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { isReply } from "../../src/domain/Entry.ts"
 import { maxInFlight, plan, workspaceLimits } from "../../src/queue/Plan.ts"
 import type { Scheduled } from "../../src/queue/Plan.ts"
 import { Queue } from "../../src/queue/Queue.ts"
@@ -36,11 +37,13 @@ export const scanQueue = Effect.fnUntraced(function* (workspace: string, memory:
   if (performance.now() - beganAt > maxSnapshotMillis) return maxSnapshotMillis
   if (next.demote.length > 0) yield* queue.demote(idsOf(next.demote))
   const promoted = next.promote.length === 0 ? [] : yield* queue.promote(idsOf(next.promote), now)
-  memory.served.served(next.promote)
+  memory.served.served(next.promote.filter((entry) => !isReply(entry)))
 
   const stillReady = snapshot.inFlight.filter((entry) => entry.status === "ready" && !next.demote.includes(entry))
   const offers = decideOffers([...promoted, ...idsOf(stillReady)], memory.offeredAt, next.nextAt, now)
   memory.offeredAt = offers.offeredAt
-  for (const entryId of offers.entryIds) yield* tickets.offer({ entryId, workspace })
+  const replies = new Set(idsOf([...next.promote, ...stillReady].filter(isReply)))
+  for (const entryId of offers.entryIds)
+    yield* tickets.offer({ entryId, workspace, kind: replies.has(entryId) ? "reply" : "review" })
   return offers.nextScanAt === undefined ? undefined : Math.max(0, offers.nextScanAt - now)
 })

@@ -9,6 +9,7 @@ import { cloneUrl } from "../domain/HostUrls.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import { hasTriage } from "../domain/Kinds.ts"
 import { commandDue, pullRequestDue, pushDue } from "./Due.ts"
+import { refuseDiscussed } from "./AdmitDiscussed.ts"
 import { isExcluded } from "./Exclude.ts"
 import { describeBinding, describeRoute } from "./DescribeRoute.ts"
 import type { Binding } from "./Select.ts"
@@ -186,6 +187,25 @@ const admitCommand = (bound: Bound, event: EventOf<"Commanded">): Admitted => {
   return start(bound, { ...change, baseRef: base }, Priority.command, now, event.command)
 }
 
+/** A reply neither supersedes nor waits for the review of its change: its target is the comment. */
+const admitDiscussed = (bound: Bound, event: EventOf<"Discussed">, own: string | undefined): Admitted => {
+  const { base, binding, common, now } = bound
+  const { comment, number, sender, subject, title, url } = event
+  const refused = refuseDiscussed(binding.workspace, event, own)
+  if (refused !== undefined) return refuse("unsupported_action", refused, binding)
+  const change: Change = {
+    ...common,
+    target: { kind: "comment", number, comment },
+    // Of a comment on a commit.
+    head: number === undefined ? subject.head : undefined,
+    baseRef: base,
+    title,
+    url,
+    author: sender
+  }
+  return start(bound, change, Priority.reply, now)
+}
+
 const admitIssue = (bound: Bound, event: EventOf<"IssueChanged">): Admitted => {
   const { binding, common, now } = bound
   const { enabled, events } = binding.workspace.triage
@@ -290,7 +310,7 @@ export const admit = (delivery: Delivery): Admitted => {
     case "Commanded":
       return admitCommand(bound, event)
     case "Discussed":
-      return refuse("unsupported_action", { _tag: "EventIgnored", event: event.event }, binding)
+      return admitDiscussed(bound, event, own)
     case "IssueChanged":
       return admitIssue(bound, event)
   }

@@ -6,6 +6,7 @@ import { toSnakeCase } from "./Record.ts"
 import { Finding } from "./Problem.ts"
 import { Reason } from "./Reason.ts"
 import { CheckedCode } from "./IssueCode.ts"
+import { CommentReply } from "./CommentReply.ts"
 import { TriageDecision } from "./Triage.ts"
 
 const usageFields = {
@@ -108,7 +109,9 @@ export const Analysis = Schema.Struct({
   /** Code of open managed issues that is gone from its file at the head, or moved with it. Absent if there is none. */
   checked: Schema.optional(Schema.Array(CheckedCode)),
   /** Decision about an issue; there are no findings then. */
-  triage: Schema.optional(TriageDecision)
+  triage: Schema.optional(TriageDecision),
+  /** Reply to a comment; there are no findings then. */
+  reply: Schema.optional(CommentReply)
 })
 export type Analysis = typeof Analysis.Type
 

@@ -117,6 +117,12 @@ export const targetKey = (change: Pick<Change, "trigger" | "repo" | "target" | "
   )
 }
 
+/** Returns the key of the change, issue or commit below which a comment is; of other changes their own. */
+export const discussedKey = (change: Parameters<typeof targetKey>[0]): TargetKey => {
+  const { comment, number } = change.target
+  return targetKey(comment === undefined ? change : { ...change, target: { kind: comment.on, number } })
+}
+
 /** Returns the number or branch in the key of a change. */
 export const numberOrBranch = (
   key: TargetKey,

@@ -48,10 +48,13 @@ export const isDue = (times: Times, now: number): boolean => times.dueAt <= now 
 export const maxLosses = 5
 
 /**
- * Priorities: comment and chat commands, then pull requests, then automatic commits, then what was found without a delivery. Smaller values run
- * first.
+ * Priorities: replies to comments, comment and chat commands, then pull requests, then automatic commits, then what was found without a
+ * delivery. Smaller values run first.
  */
-export const Priority = { command: 0, pullRequest: 10, automatic: 20, found: 30 } as const
+export const Priority = { reply: -10, command: 0, pullRequest: 10, automatic: 20, found: 30 } as const
+
+/** Returns whether the entry is a reply to a comment: it has slots of its own, and no review waits for it. */
+export const isReply = ({ priority }: Pick<Entry, "priority">): boolean => priority === Priority.reply
 
 export const Entry = Schema.Struct({
   id: Schema.String,

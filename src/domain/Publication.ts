@@ -17,6 +17,7 @@
  * process died between request and response.
  */
 import { Schema } from "effect"
+import { CommentPlace } from "./Change.ts"
 import { makeLifecycle } from "./Lifecycle.ts"
 import { Severity } from "./Kinds.ts"
 import { Anchor } from "./Problem.ts"
@@ -176,6 +177,14 @@ export const Operation = Schema.Union([
   Schema.Struct({ _tag: Schema.Literal("IssueComment"), head: Schema.String, body: Schema.String }),
   /** Closes the issue, if its text still has the digest `head`. */
   Schema.Struct({ _tag: Schema.Literal("CloseIssue"), head: Schema.String }),
+  /** The reply to a comment, in its conversation. */
+  Schema.Struct({ _tag: Schema.Literal("Reply"), head: Schema.String, comment: CommentPlace, body: Schema.String }),
+  /** A reaction to a comment that gets a reply. */
+  Schema.Struct({
+    _tag: Schema.Literal("Reaction"),
+    comment: CommentPlace,
+    reaction: Schema.Literals(["eyes", "thumbs_up", "confused"])
+  }),
   /** A label on the pull request or issue. */
   Schema.Struct({ _tag: Schema.Literal("Label"), name: Schema.String }),
   Schema.Struct({

@@ -11,6 +11,7 @@ import { isParam } from "./ReasonParams.ts"
 import { chatReasons } from "./reasons/Chat.ts"
 import { checkReasons } from "./reasons/Check.ts"
 import { configurationReasons } from "./reasons/Configuration.ts"
+import { conversationReasons } from "./reasons/Conversation.ts"
 import { deliveryReasons } from "./reasons/Delivery.ts"
 import { checkoutReasons } from "./reasons/Checkout.ts"
 import { hostReasons } from "./reasons/Host.ts"
@@ -44,6 +45,7 @@ export const reasons = joinTables(
   verbatim,
   chatReasons,
   checkoutReasons,
+  conversationReasons,
   deliveryReasons,
   hostReasons,
   modelReasons,

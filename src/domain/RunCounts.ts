@@ -63,6 +63,8 @@ type EndStatus = Extract<RunStatus, "succeeded" | "failed" | "timeout" | "cancel
 
 /** Facts about a run at its end. */
 export interface EndedRun {
+  /** A reply to a comment: only what it used is counted. */
+  readonly isReply: boolean
   readonly status: EndStatus
   readonly partial: boolean
   readonly startedAt?: number | undefined
@@ -114,8 +116,36 @@ const countContent = ({ analysis, issuesCreated }: EndedRun): RunCounts => {
 /** States whose duration counts: of these alone the work was done. */
 const timed: ReadonlyArray<EndStatus> = ["succeeded", "failed", "timeout"]
 
+/** Numbers of runs, which a reply does not change. */
+const ofRuns: ReadonlySet<RunCounter> = new Set([
+  "runs_succeeded",
+  "runs_failed",
+  "runs_timeout",
+  "runs_cancelled",
+  "runs_skipped",
+  "runs_partial",
+  "runs_priced",
+  "runs_unpriced",
+  "duration_ms",
+  "duration_runs"
+])
+
+const withoutRuns = (counts: RunCounts): RunCounts => {
+  const kept: Partial<Record<RunCounter, number>> = {}
+  for (const counter of runCounters)
+    if (!ofRuns.has(counter) && counts[counter] !== undefined) kept[counter] = counts[counter]
+  return kept
+}
+
 /** Returns what a run adds to the statistics when it ends. */
 export const countRun = (run: EndedRun): RunStatistics => {
+  const counted = countReview(run)
+  if (!run.isReply) return counted
+  const byModel = new Map([...counted.byModel].map(([model, counts]) => [model, withoutRuns(counts)]))
+  return { counts: withoutRuns(counted.counts), byModel, slot: undefined }
+}
+
+const countReview = (run: EndedRun): RunStatistics => {
   const { analysis, finishedAt, partial, startedAt, status } = run
   const millis = startedAt === undefined || !timed.includes(status) ? undefined : Math.max(0, finishedAt - startedAt)
   const end: RunCounts = {

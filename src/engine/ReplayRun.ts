@@ -51,6 +51,9 @@ export const replayRun = Effect.fn("replayRun")(function* (
   if (run.change.target.kind === "issue") {
     return yield* new NotReplayable({ message: `run ${run.id} is the triage of an issue; only reviews are replayed` })
   }
+  if (run.change.target.kind === "comment") {
+    return yield* new NotReplayable({ message: `run ${run.id} is a reply to a comment; only reviews are replayed` })
+  }
   if (run.analysis === undefined) {
     const reason = run.reason === undefined ? "" : ` (${inEnglish(run.reason)})`
     return yield* new NotReplayable({

@@ -9,9 +9,9 @@ import { admit } from "../admission/Admit.ts"
 import type { ConfigStore } from "../config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
-import { targetKey } from "../domain/Change.ts"
+import { discussedKey, targetKey } from "../domain/Change.ts"
 import type { IgnoreReason } from "../domain/Decision.ts"
-import { Priority } from "../domain/Entry.ts"
+import { isReply, Priority } from "../domain/Entry.ts"
 import type { EventFacts, HostEvent, DeliverySubject } from "../domain/HostEvent.ts"
 import { commandKey, DeliveryKey, deliveryKey, uniqueDeliveryKey } from "../domain/Keys.ts"
 import type { TargetKey } from "../domain/Keys.ts"
@@ -132,9 +132,9 @@ const findTarget = (
 
 /** Returns the key of accepted work. */
 const keyOf = (received: Verified, delivery: DeliveryKey, event: HostEvent, change: Change): DeliveryKey => {
-  const isCommand = event._tag === "Commanded" && event.commentId !== undefined
-  if (!isCommand || received.replayOf !== undefined) return delivery
-  return commandKey(change.provider, targetKey(change), event.commentId)
+  const comment = event._tag === "Commanded" ? event.commentId : change.target.comment?.id
+  if (comment === undefined || received.replayOf !== undefined) return delivery
+  return commandKey(change.provider, discussedKey(change), comment)
 }
 
 const recordOf = (
@@ -440,7 +440,7 @@ const decideEvent = async (
   const { bases, pull } = await parts.pullBranches.resolve(snapshot, verified, event, now)
   const admitted = admit({ snapshot, verified, event, bases, ownAccount: parts.ownAccounts.of, now })
   const outcome = admitted.accepted
-    ? { ...admitted, priority: received.isFound === true ? Priority.found : admitted.priority }
+    ? { ...admitted, priority: received.isFound === true && !isReply(admitted) ? Priority.found : admitted.priority }
     : await parts.renamed.resolve(admitted, event, verified, now)
   const record = recordOf(received, delivery, event, outcome)
   return outcome.accepted

@@ -8,6 +8,7 @@
  * | whose target has an entry in flight (ready, running) | when that has ended: one review of a change at a time  |
  * | while `computing` entries in flight compute          | when one of them has ended or awaits its model         |
  * | while `computing + awaiting` entries are in flight   | when one of them has ended                             |
+ * | a reply while `replies` of them are in flight        | when one of them has ended; reviews do not count       |
  * | of a paused workspace                                | after the workspace was resumed                        |
  * | otherwise                                            | now, by urgency                                        |
  *
@@ -15,6 +16,7 @@
  * a repository by order of admission. The due time means "not before" and implies no order.
  */
 import type { QueueConfig } from "../config/schema/Queue.ts"
+import { isReply } from "../domain/Entry.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 
 /** Fields of an active entry that decisions need. */
@@ -36,15 +38,18 @@ export interface WorkspaceLimits {
   readonly computing: number
   /** Maximum number of further ones, which do. */
   readonly awaiting: number
+  /** Maximum number of replies in flight, which the other limits do not count. */
+  readonly replies: number
 }
 
 /** Returns the limits of every workspace. One that is busy leaves half of a node's reviews that await their models to others. */
 export const workspaceLimits = ({ workers }: QueueConfig): WorkspaceLimits => ({
   computing: workers.per_workspace_concurrency,
-  awaiting: Math.ceil(workers.max_waiting_for_model / 2)
+  awaiting: Math.ceil(workers.max_waiting_for_model / 2),
+  replies: workers.replies
 })
 
-export const maxInFlight = ({ computing, awaiting }: WorkspaceLimits): number => computing + awaiting
+export const maxInFlight = ({ computing, awaiting, replies }: WorkspaceLimits): number => computing + awaiting + replies
 
 export interface QueueSnapshot {
   /** True while an operator has paused the workspace. */
@@ -53,7 +58,7 @@ export interface QueueSnapshot {
   readonly inFlight: ReadonlyArray<Scheduled>
   /**
    * Eligible entries: waiting, due, and no other entry of their target in flight; at least the first `freeSlots` of each priority and
-   * repository.
+   * repository. Those of replies do not fill the places of reviews.
    */
   readonly eligible: ReadonlyArray<Scheduled>
   /** The earliest due time of the entries that are not due. */
@@ -72,18 +77,31 @@ export interface Plan {
 /** The number of the round in which each repository was last served; a repository without one comes first. */
 export type Rounds = ReadonlyMap<string, number>
 
-/** Returns the number of entries that may be promoted in addition to those in flight. */
-export const countFreeSlots = (out: ReadonlyArray<Scheduled>, limits: WorkspaceLimits): number => {
-  const waiting = out.filter(({ awaitsModel }) => awaitsModel).length
-  return Math.max(0, Math.min(limits.computing - (out.length - waiting), maxInFlight(limits) - out.length))
+/** Numbers of entries that may be promoted in addition to those in flight. */
+interface FreeSlots {
+  readonly replies: number
+  readonly reviews: number
+}
+
+export const countFreeSlots = (out: ReadonlyArray<Scheduled>, limits: WorkspaceLimits): FreeSlots => {
+  const { awaiting, computing, replies } = limits
+  const reviews = out.filter((entry) => !isReply(entry))
+  const waiting = reviews.filter(({ awaitsModel }) => awaitsModel).length
+  return {
+    replies: Math.max(0, replies - (out.length - reviews.length)),
+    reviews: Math.max(0, Math.min(computing - (reviews.length - waiting), computing + awaiting - reviews.length))
+  }
 }
 
 export const plan = (snapshot: QueueSnapshot, limits: WorkspaceLimits, rounds: Rounds): Plan => {
   if (snapshot.paused) {
     return { promote: [], demote: snapshot.inFlight.filter(({ status }) => status === "ready"), nextAt: undefined }
   }
-  const freeSlots = countFreeSlots(snapshot.inFlight, limits)
-  return { promote: orderByUrgency(snapshot.eligible, freeSlots, rounds), demote: [], nextAt: snapshot.nextAt }
+  const { inFlight, nextAt } = snapshot
+  const free = countFreeSlots(inFlight, limits)
+  const [replies, reviews] = [snapshot.eligible.filter(isReply), snapshot.eligible.filter((entry) => !isReply(entry))]
+  const promote = [...orderByUrgency(replies, free.replies, rounds), ...orderByUrgency(reviews, free.reviews, rounds)]
+  return { promote, demote: [], nextAt }
 }
 
 /** Sorts by priority, and round-robin over repositories within a priority. */

@@ -66,10 +66,11 @@ export class Ledger extends Context.Service<
       now: number
     ) => Effect.Effect<number, StoreError>
     /**
-     * Counts a review towards an author's hour. Returns false if that would exceed `max`. The same `id` counts once, for its first hour.
+     * Counts one item of a subject in a period, such as a review of an author in an hour. Returns false if that would exceed `max`. The same
+     * `id` counts once, for its first period.
      */
-    readonly countReview: (
-      review: { readonly id: ReservationId; readonly author: string; readonly hour: string; readonly max: number },
+    readonly count: (
+      item: { readonly id: ReservationId; readonly subject: string; readonly period: string; readonly max: number },
       now: number
     ) => Effect.Effect<boolean, StoreError>
     /** Returns the sum of spent and reserved amounts. */

@@ -9,6 +9,7 @@ import { verbatimReason } from "../../src/domain/Reason.ts"
 import { Agent, AgentError } from "../../src/agent/Agent.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { makeStaticStore } from "../../src/config/snapshots/FileConfigStore.ts"
+import { Priority } from "../../src/domain/Entry.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { Forges } from "../../src/forge/Forges.ts"
@@ -53,6 +54,13 @@ const forges: Forges["Service"] = {
   client: (profile) => ({
     ...noForge.client(profile),
     newestCommit: () => Effect.succeed("m"),
+    conversations: {
+      read: () => Effect.never,
+      reply: () => Effect.die("nothing is written"),
+      findReply: () => Effect.undefined,
+      react: undefined,
+      isPrivate: () => Effect.undefined
+    },
     gitAuthorization: () => Effect.succeed(undefined)
   })
 }
@@ -204,6 +212,36 @@ runsAtOnce(
   { per_workspace_concurrency: 2, max_waiting_for_model: 0 },
   2,
   "model"
+)
+
+it.effect(
+  "a node replies to no more than queue.workers.replies, while reviews take all their slots",
+  () =>
+    Effect.gen(function* () {
+      yield* accept(3)
+      yield* eventually(
+        "the review runs",
+        Effect.map(running, (count) => (count === 1 ? count : undefined))
+      )
+      const now = yield* Clock.currentTimeMillis
+      const replies = Array.from({ length: 5 }, (_, number) => {
+        const item = admission({ admittedAt: now, dueAt: now, priority: Priority.reply })
+        const comment = { id: `c${number}`, on: "pull_request", kind: "general" } as const
+        return { ...item, change: { ...item.change, target: { kind: "comment", number: 1, comment } as const } }
+      })
+      yield* (yield* Queue).admit(replies)
+      const schedulerOf = yield* Scheduler.WorkspaceScheduler.client
+      yield* Effect.forkChild(schedulerOf("app").Wake())
+      yield* eventually(
+        "replies run",
+        Effect.map(running, (count) => (count >= 3 ? count : undefined))
+      )
+      yield* settle(3000)
+      const count = yield* running
+      yield* cancelAll
+      assert.strictEqual(count, 3)
+    }).pipe(Effect.provide(worldWith({ workers: { concurrency: 1, per_workspace_concurrency: 1, replies: 2 } }))),
+  60_000
 )
 
 it.effect("a lease lasts for queue.sqlite.lock_ttl_seconds", () =>

@@ -5,6 +5,7 @@ import type { EndedRun, RunCounts } from "../../src/domain/RunCounts.ts"
 import { analysis } from "../store/Fixtures.ts"
 
 const run = (over: Partial<EndedRun> = {}): EndedRun => ({
+  isReply: false,
   status: "succeeded",
   partial: false,
   startedAt: 1000,
@@ -40,6 +41,15 @@ describe("cost", () => {
     const { cost_nanos = 0, runs_priced = 0, runs_unpriced = 0 } = countRun(run(over)).counts
     assert.deepStrictEqual(nonzero({ cost_nanos, runs_priced, runs_unpriced }), expected)
   })
+})
+
+it("a reply counts with what it used, and not as a run", () => {
+  const usage = { ...analysis.usage, costUsd: Usd.make(0.02) }
+  const { byModel, counts, slot } = countRun(run({ isReply: true, analysis: { ...analysis, findings: [], usage } }))
+  assert.deepInclude(counts, { requests: usage.requests, input_tokens: usage.inputTokens, cost_nanos: 20_000_000 })
+  for (const of of [counts, ...byModel.values()])
+    assert.isEmpty(Object.keys(of).filter((name) => name.startsWith("runs_") || name.startsWith("duration_")))
+  assert.isUndefined(slot)
 })
 
 it.each([

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { Priority } from "../../src/domain/Entry.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import { plan } from "../../src/queue/Plan.ts"
 import type { Scheduled, QueueSnapshot } from "../../src/queue/Plan.ts"
@@ -19,6 +20,7 @@ const entry = (over: Partial<Scheduled> = {}): Scheduled => {
     ...over
   }
 }
+const reply = (over: Partial<Scheduled> = {}) => entry({ priority: Priority.reply, ...over })
 const out = (status: "ready" | "running", id?: string) => entry(id === undefined ? { status } : { status, id })
 const awaiting = (count: number) => Array.from({ length: count }, () => entry({ status: "running", awaitsModel: true }))
 
@@ -29,6 +31,8 @@ describe("plan", () => {
     readonly concurrency: number
     /** Default: none. */
     readonly awaiting?: number
+    /** Limit of replies. Default: none. */
+    readonly replies?: number
     readonly turns?: ReadonlyArray<readonly [string, number]>
     readonly release?: ReadonlyArray<string>
     readonly withdraw?: ReadonlyArray<string>
@@ -139,13 +143,37 @@ describe("plan", () => {
       survey: { inFlight: awaiting(1), eligible: [entry({ id: "a" })] },
       concurrency: 1,
       awaiting: 0
+    },
+    {
+      name: "a reply goes while reviews take all slots",
+      survey: { inFlight: [out("running")], eligible: [entry({ id: "review" }), reply({ id: "reply" })] },
+      concurrency: 1,
+      replies: 1,
+      release: ["reply"]
+    },
+    {
+      name: "a review goes while replies take all of theirs",
+      survey: {
+        inFlight: [reply({ status: "running" }), reply({ status: "running", awaitsModel: true })],
+        eligible: [entry({ id: "review" }), reply()]
+      },
+      concurrency: 1,
+      replies: 2,
+      release: ["review"]
+    },
+    {
+      name: "replies first, each kind up to its limit",
+      survey: { eligible: [entry({ id: "a" }), entry({ id: "b" }), reply({ id: "c" }), reply({ id: "d" })] },
+      concurrency: 1,
+      replies: 1,
+      release: ["c", "a"]
     }
   ]
   it.each(cases)(
     "$name",
-    ({ survey, concurrency, awaiting: most = 0, turns = [], release = [], withdraw = [], nextAt }) => {
+    ({ survey, concurrency, awaiting: most = 0, replies = 0, turns = [], release = [], withdraw = [], nextAt }) => {
       const given = { paused: false, inFlight: [], eligible: [], nextAt: undefined, ...survey }
-      const planned = plan(given, { computing: concurrency, awaiting: most }, new Map(turns))
+      const planned = plan(given, { computing: concurrency, awaiting: most, replies }, new Map(turns))
       expect(planned.promote.map(({ id }) => id)).toEqual(release)
       expect(planned.demote.map(({ id }) => id)).toEqual(withdraw)
       expect(planned.nextAt).toBe(nextAt)

@@ -37,7 +37,11 @@ const simulate = (loads: ReadonlyArray<Load>, slots: number, places: number) =>
     for (let now = number, turn = 0; ; now += 1) {
       for (const workspace of new Set(woken)) {
         const survey = yield* queue.loadSnapshot(workspace, now, places)
-        const { promote } = plan(survey, { computing: places, awaiting: 0 }, turns.get(workspace) ?? new Map())
+        const { promote } = plan(
+          survey,
+          { computing: places, awaiting: 0, replies: 0 },
+          turns.get(workspace) ?? new Map()
+        )
         for (const { repo } of promote) turns.get(workspace)?.set(repo, turn++)
         tickets.push(
           ...(yield* queue.promote(

@@ -2,7 +2,7 @@
  * The queue as a list that is searched from the front each time: slow, small, and written from the contract (queue/Queue.ts),
  * not from the transitions. Stores are compared with it.
  */
-import { maxLosses } from "../../src/domain/Entry.ts"
+import { isReply, maxLosses } from "../../src/domain/Entry.ts"
 import type { EntryStatus } from "../../src/domain/Entry.ts"
 import type { QueueSnapshot } from "../../src/queue/Plan.ts"
 import type { QueueAdmission, Finish } from "../../src/queue/Queue.ts"
@@ -196,7 +196,10 @@ export class QueueModel {
     }
   }
 
-  /** Returns whether `due` contains all that the plan must see to fill `places`: of each repository and priority the first ones. */
+  /**
+   * Returns whether `due` contains all that the plan must see to fill `places`: of each repository and priority the first ones. Replies and
+   * reviews have places of their own.
+   */
   suffices(eligible: QueueSnapshot["eligible"], expected: ReadonlyArray<ModelEntry>, places: number): boolean {
     const seen = new Set(eligible.map(({ id }) => id))
     return expected.every((entry) => {
@@ -204,6 +207,7 @@ export class QueueModel {
       const before = expected.filter(
         (other) =>
           other !== entry &&
+          isReply(other) === isReply(entry) &&
           (other.priority < entry.priority ||
             (other.priority === entry.priority &&
               (other.admittedAt < entry.admittedAt || (other.admittedAt === entry.admittedAt && other.id < entry.id))))

@@ -41,7 +41,7 @@ const item = fc.record({
   baseRef: fc.constantFrom(undefined, "main", "main", "next"),
   event: fc.nat({ max: 30 }),
   delay: fc.constantFrom(-5, 0, 0, 0, 10),
-  priority: fc.constantFrom(0, 10, 20),
+  priority: fc.constantFrom(-10, 0, 10, 20),
   person: fc.boolean(),
   expires: fc.constantFrom(undefined, undefined, true, false)
 })

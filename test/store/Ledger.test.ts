@@ -138,11 +138,11 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
     }).pipe(run)
   )
 
-  it.effect("reviews of an author and hour are counted, each once", () =>
+  it.effect("items of a subject and period are counted, each once", () =>
     Effect.gen(function* () {
       const ledger = yield* Ledger
-      const count = (id: string, author = "t:ada", hour = "2026-01-31T12") =>
-        ledger.countReview({ id: ReservationId.make(id), author, hour, max: 2 }, 1)
+      const count = (id: string, subject = "reviews:t:ada", period = "2026-01-31T12") =>
+        ledger.count({ id: ReservationId.make(id), subject, period, max: 2 }, 1)
       assert.deepStrictEqual([yield* count("a"), yield* count("a"), yield* count("b")], [true, true, true])
       assert.deepStrictEqual([yield* count("c"), yield* count("c"), yield* count("a")], [false, false, true])
       assert.isTrue(yield* count("c", "t:grace"))

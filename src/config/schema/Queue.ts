@@ -21,6 +21,7 @@ export const QueueConfig = Schema.Struct({
         // A limit that an operator sets holds strictly.
         defaultBeside: { fields: ["concurrency", "per_workspace_concurrency"], value: 0 }
       }),
+      replies: defaulted(int(1, 1000), 4, "queue.workers.replies"),
       lock_ttl_seconds: defaulted(PositiveInt, 1800, "queue.workers.lock_ttl_seconds", {
         reserved: { _tag: "BackendSetsExpiry" }
       })

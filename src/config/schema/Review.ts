@@ -170,6 +170,22 @@ export const ReviewConfig = Schema.Struct({
   status_fail_on: optional(Severity, "review.status_fail_on"),
   status_check: defaulted(Flag, true, "review.status_check"),
   comment_commands: defaulted(Flag, true, "review.comment_commands"),
+  conversation: group(
+    {
+      enabled: defaulted(Flag, true, "review.conversation.enabled"),
+      from: optional(choice("writers", "everybody"), "review.conversation.from"),
+      limits: group(
+        {
+          thread: defaulted(int(1, 1000), 6, "review.conversation.limits.thread"),
+          person_hour: defaulted(int(1, 10_000), 10, "review.conversation.limits.person_hour"),
+          change_day: defaulted(int(1, 10_000), 40, "review.conversation.limits.change_day"),
+          strangers_day: defaulted(int(0, 10_000), 20, "review.conversation.limits.strangers_day")
+        },
+        "review.conversation.limits"
+      )
+    },
+    "review.conversation"
+  ),
   commands_ignore_windows: defaulted(Flag, true, "review.commands_ignore_windows"),
   ignore_file: defaulted(Text, ".aicrignore", "review.ignore_file"),
   unread: defaulted(choice("neutral", "fail", "ignore"), "neutral", "review.unread"),

@@ -25,6 +25,8 @@ export const publicationReasons = {
   NoChangeRequest: {},
   IssuesCurrent: {},
   GoneAtHost: {},
+  NoReactionsAtHost: {},
+  NoConversationsAtHost: {},
   /** The configuration does not have it, or does not permit it. */
   ChannelMissing: { channel: "text", workspace: "text" },
   NoticeChannelMissing: { channel: "text" },

@@ -1,5 +1,5 @@
 /**
- * Operations without a configured channel: commit statuses, labels, and the results of issue triage. They use the credentials of
+ * Operations without a configured channel: commit statuses, labels, the results of issue triage, and replies to comments. They use the credentials of
  * the trigger of the change.
  */
 import { Effect } from "effect"
@@ -8,7 +8,7 @@ import type { Change } from "../../domain/Change.ts"
 import type { Operation, Publication } from "../../domain/Publication.ts"
 import { digestIssue } from "../../forge/IssueHead.ts"
 import { ForgeError } from "../../forge/ForgeError.ts"
-import type { ForgeClient } from "../../forge/Forge.ts"
+import type { ConversationTarget, ForgeClient } from "../../forge/Forge.ts"
 import type { HostWrite } from "../../forge/HostWrite.ts"
 import { unwritten } from "./Channel.ts"
 import type { Sent } from "./Channel.ts"
@@ -16,7 +16,7 @@ import { toSearchText, parseMarkers } from "../Marker.ts"
 import { requireNumber } from "../review/ReviewSend.ts"
 import type { Writing } from "../../forge/WriteOwner.ts"
 
-const tags = ["Status", "Label", "IssueComment", "CloseIssue"] as const
+const tags = ["Status", "Label", "IssueComment", "CloseIssue", "Reply", "Reaction"] as const
 type HostOperation = Extract<Operation, { readonly _tag: (typeof tags)[number] }>
 
 export const isHostOperation = (operation: Operation): operation is HostOperation =>
@@ -48,6 +48,23 @@ export const sendAtHost = Effect.fnUntraced(function* (
       const existing = op === undefined ? undefined : yield* client.findComment(repo, number, toSearchText({ op }))
       return existing ?? (yield* client.createComment(repo, number, operation.body))
     }
+    case "Reply": {
+      const { comment } = operation
+      const conversations = yield* requireConversations(client)
+      const op = parseMarkers(operation.body).at(-1)?.op
+      const at = conversationTarget(change, operation.head)
+      // The reply may exist although the records do not contain it, for example after they were lost.
+      const existing =
+        op === undefined ? undefined : yield* conversations.findReply(repo, at, comment, toSearchText({ op }))
+      return existing ?? (yield* conversations.reply(repo, at, comment, operation.body))
+    }
+    case "Reaction": {
+      const { comment, reaction } = operation
+      const { react } = yield* requireConversations(client)
+      if (react === undefined) return unwritten(comment.id, { _tag: "NoReactionsAtHost" })
+      yield* react(repo, conversationTarget(change, change.head), comment, reaction)
+      return { hostId: comment.id, url: undefined }
+    }
     case "CloseIssue": {
       const number = yield* requireNumber(change)
       const state = yield* checkUnchanged(client, change, number, operation.head)
@@ -56,6 +73,17 @@ export const sendAtHost = Effect.fnUntraced(function* (
     }
   }
 })
+
+/** Returns the change, issue or commit below which the comment of a change is. */
+const conversationTarget = ({ target }: Change, head: string | undefined): ConversationTarget => ({
+  number: target.number,
+  head: target.number === undefined ? head : undefined
+})
+
+const requireConversations = ({ conversations }: ForgeClient) =>
+  conversations === undefined
+    ? Effect.fail(new ForgeError({ reason: "invalid", operation: "reply", why: { _tag: "NoConversationsAtHost" } }))
+    : Effect.succeed(conversations)
 
 /** Fails for an issue whose text has changed since it was triaged. */
 const checkUnchanged = Effect.fnUntraced(function* (client: ForgeClient, change: Change, number: number, head: string) {
@@ -78,6 +106,16 @@ export const findAtHost = Effect.fnUntraced(function* (
   publication: Publication,
   operation: HostOperation
 ): Effect.fn.Return<HostWrite | undefined, ForgeError> {
+  if (operation._tag === "Reply") {
+    const conversations = yield* requireConversations(client)
+    const marker = toSearchText({ op: publication.operationId })
+    return yield* conversations.findReply(
+      change.repo,
+      conversationTarget(change, operation.head),
+      operation.comment,
+      marker
+    )
+  }
   if (operation._tag !== "IssueComment") return undefined
   return yield* client.findComment(
     change.repo,

@@ -33,6 +33,13 @@ export const labelId = (input: Pick<PublishInput, "targetKey" | "head" | "runId"
 export const triageId = (targetKey: TargetKey, head: string, kind: Operation["_tag"]): OperationId =>
   named(targetKey, head, "triage", kind)
 
+/** A comment gets one reply and each reaction once, whatever its runs. */
+export const replyOperationId = (targetKey: TargetKey, part: string): OperationId => named(targetKey, "reply", part)
+
+/** A note that a thread gets once: `target` is the change or issue of the thread. */
+export const threadNoteId = (target: TargetKey, thread: string, note: string): OperationId =>
+  named(target, "thread", thread, note)
+
 /** The expiry of an entry is reported once per channel. */
 export const expiryId = (entryId: string, channel: string): OperationId => named("expired", entryId, channel)
 

@@ -12,6 +12,7 @@ import { labelId, statusId } from "./OperationId.ts"
 import type { Outputs } from "../Outputs.ts"
 import { route } from "./Routing.ts"
 import type { Routed } from "./Routing.ts"
+import { replyRows } from "../ReplyRows.ts"
 import { hasStatus, setsStatus } from "../StatusEnd.ts"
 import { triageOperations } from "../issues/TriageOperations.ts"
 import { workspaceTemplates } from "../text/WorkspaceTemplates.ts"
@@ -107,7 +108,8 @@ const planLabel = (
 
 /** Plans the publications of the analysis in sending order. */
 export const planRows = (kinds: ChannelKinds, input: PublishInput): ReadonlyArray<Publication> => {
-  const { triage: decision } = input.analysis
+  const { reply, triage: decision } = input.analysis
+  if (reply !== undefined) return replyRows(input, reply)
   if (decision !== undefined) {
     return triageOperations({ ...input, decision }).map((planned, at) =>
       toPublication(input, triageChannel, at, planned)

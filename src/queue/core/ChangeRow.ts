@@ -4,9 +4,9 @@
  */
 import { Predicate, Schema } from "effect"
 import { Change } from "../../domain/Change.ts"
-import type { HeadRepo } from "../../domain/Change.ts"
+import type { CommentPlace, HeadRepo } from "../../domain/Change.ts"
 
-type Value = string | number | HeadRepo | null | undefined
+type Value = string | number | CommentPlace | HeadRepo | null | undefined
 
 /** Later releases read these rows: a position keeps its meaning, and new values are appended. */
 export const toRow = (change: Change): ReadonlyArray<Value> => {
@@ -35,7 +35,8 @@ export const toRow = (change: Change): ReadonlyArray<Value> => {
     change.commits,
     change.requestedBy,
     change.client,
-    change.headRepo
+    change.headRepo,
+    target.comment
   ]
 }
 
@@ -60,7 +61,8 @@ export const fromRow = (row: ReadonlyArray<unknown>): Change => {
     commits,
     requestedBy,
     client,
-    headRepo
+    headRepo,
+    comment
   ] = rest
   return decodeChange(
     present({
@@ -69,7 +71,7 @@ export const fromRow = (row: ReadonlyArray<unknown>): Change => {
       host,
       workspace,
       repo: present({ fullName, cloneUrl, webUrl, hostId }),
-      target: present({ kind, number, branch }),
+      target: present({ kind, number, branch, comment }),
       head,
       base,
       headRef,

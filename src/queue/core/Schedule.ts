@@ -8,7 +8,7 @@
  * ```
  * An entry that changes is put again; the previous object is `isStale`, for all heaps that hold it.
  */
-import { isDue, wasDueAtAdmission } from "../../domain/Entry.ts"
+import { isDue, isReply, wasDueAtAdmission } from "../../domain/Entry.ts"
 import { Heap } from "./Heap.ts"
 import { byAdmission } from "../Plan.ts"
 import type { Scheduled, QueueSnapshot } from "../Plan.ts"
@@ -111,12 +111,15 @@ const listEligible = <E extends Kept>(
 ): ReadonlyArray<E> => {
   const busy = new Set(Array.from(workspace.inFlight.values(), ({ targetKey }) => targetKey))
   const found: Array<E> = []
+  // Replies have places of their own.
+  let replies = 0
   for (const [priority, byRepo] of [...lanes].toSorted(([a], [b]) => a - b)) {
-    if (found.length >= places) break
+    if (found.length - replies >= places) break
     for (const [repo, lane] of byRepo) {
       if (lane.first() === undefined) byRepo.delete(repo)
       else found.push(...firstDue(workspace, lane, busy, now, places))
     }
+    if (isReply({ priority })) replies = found.length
     if (byRepo.size === 0) lanes.delete(priority)
   }
   return found

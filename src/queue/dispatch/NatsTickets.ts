@@ -9,21 +9,26 @@ import { Tickets } from "./Tickets.ts"
 export const layer = Layer.effect(
   Tickets,
   Effect.gen(function* () {
-    const work = yield* makeWorkQueue({ name: "tickets", doneWithin: "5 seconds" })
+    const work = {
+      review: yield* makeWorkQueue({ name: "tickets", doneWithin: "5 seconds" }),
+      reply: yield* makeWorkQueue({ name: "reply-tickets", doneWithin: "5 seconds" })
+    }
     return Tickets.of({
-      offer: ({ entryId, workspace }) =>
-        Effect.catch(Effect.asVoid(work.offer(entryId, workspace)), (error) =>
+      offer: ({ entryId, kind, workspace }) =>
+        Effect.catch(Effect.asVoid(work[kind].offer(entryId, workspace)), (error) =>
           Effect.logDebug("ticket not offered", { entry_id: entryId, error: error.message })
         ),
-      take: Effect.map(work.take, ({ key, payload, done, again }) => ({
-        entryId: key,
-        workspace: payload,
-        // If this is lost, another executor gets the ticket and finds the entry claimed.
-        claimed: Effect.catch(done, (error) =>
-          Effect.logDebug("ticket not ended", { entry_id: key, error: error.message })
-        ),
-        again
-      }))
+      take: (kind) =>
+        Effect.map(work[kind].take, ({ key, payload, done, again }) => ({
+          entryId: key,
+          workspace: payload,
+          kind,
+          // If this is lost, another executor gets the ticket and finds the entry claimed.
+          claimed: Effect.catch(done, (error) =>
+            Effect.logDebug("ticket not ended", { entry_id: key, error: error.message })
+          ),
+          again
+        }))
     })
   })
 )

@@ -47,7 +47,8 @@ export const reviewAgain = Effect.fnUntraced(function* (reviewed: Change, name: 
   const now = yield* Clock.currentTimeMillis
   const id = newId()
   const receipts = yield* Receipts
-  const work = { change, configHash: snapshot.hash, priority: Priority.command, dueAt: now }
+  const priority = change.target.kind === "comment" ? Priority.reply : Priority.command
+  const work = { change, configHash: snapshot.hash, priority, dueAt: now }
   const record: EventRecord = {
     id,
     deliveryKey: uniqueDeliveryKey(deliveryKey(change.provider, "rereview"), id),

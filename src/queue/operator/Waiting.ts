@@ -12,7 +12,7 @@
  * | ready   | its ticket waits for a free executor                      | one is free |
  * | running | it runs; its worker ends it if that was requested         | lease's end |
  */
-import { isDue } from "../../domain/Entry.ts"
+import { isDue, isReply } from "../../domain/Entry.ts"
 import type { Entry } from "../../domain/Entry.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { countFreeSlots } from "../Plan.ts"
@@ -49,10 +49,10 @@ export const toPosition = (entry: Entry, { now, pause, inFlight, limits, turns }
       const busy = inFlight.find((other) => other.targetKey === entry.targetKey)
       if (busy !== undefined)
         return { ...at({ _tag: "TargetBusy", entry: busy.id, status: busy.status }), behind: busy.id }
+      const free = countFreeSlots(inFlight, limits)
+      const [places, count] = isReply(entry) ? [free.replies, limits.replies] : [free.reviews, limits.computing]
       const position =
-        countFreeSlots(inFlight, limits) === 0
-          ? at({ _tag: "WorkspaceFull", workspace, count: limits.computing })
-          : at({ _tag: "AwaitsTurn", reason })
+        places === 0 ? at({ _tag: "WorkspaceFull", workspace, count }) : at({ _tag: "AwaitsTurn", reason })
       return { ...position, position: turns?.get(entry.id) }
     }
     default:

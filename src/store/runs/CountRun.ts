@@ -60,6 +60,7 @@ export const countEndedRun = Effect.fnUntraced(function* (
   const outcomes = options.hasOutcomes ? yield* recordOutcomes(sql, run, options.by, project, at) : []
   const { byModel, counts, slot } = countRun({
     ...run,
+    isReply: run.change.target.kind === "comment",
     status: run.status,
     finishedAt: at,
     issuesCreated: yield* countIssues(sql, run.id),

@@ -11,7 +11,7 @@ import { unavailable } from "../../database/sql/StoreFailure.ts"
 
 const runAccount = (runId: string): string => `run:${runId}`
 const authorAccount = (author: string, day: string): string => `author:${day}:${author}`
-const reviewAccount = (author: string, hour: string): string => `reviews:${hour}:${author}`
+const countAccount = (subject: string, period: string): string => `count:${period}:${subject}`
 const dayAccount = (repository: string, day: string): string => `day:${day}:${repository}`
 
 const accountOf = (account: Parameters<Ledger["Service"]["committed"]>[0]): string => {
@@ -132,10 +132,10 @@ const close = (sql: SqlClient.SqlClient) =>
     unavailable("ledger.close")
   )
 
-const countReview = (sql: SqlClient.SqlClient): Ledger["Service"]["countReview"] =>
+const count = (sql: SqlClient.SqlClient): Ledger["Service"]["count"] =>
   Effect.fnUntraced(
-    function* ({ id, author, hour, max }, now) {
-      const account = reviewAccount(author, hour)
+    function* ({ id, subject, period, max }, now) {
+      const account = countAccount(subject, period)
       const inserted = yield* sql`
         INSERT INTO ledger_reservations ${sql.insert({ ...nothing, id, author_account: account, reserved_at: now })}
         ON CONFLICT (id) DO NOTHING RETURNING id`
@@ -144,7 +144,7 @@ const countReview = (sql: SqlClient.SqlClient): Ledger["Service"]["countReview"]
       return false
     },
     sql.withTransaction,
-    unavailable("ledger.countReview")
+    unavailable("ledger.count")
   )
 
 /** Refunds a reservation, even one that does not exist yet: its caller has given up, and it may still arrive. */
@@ -230,7 +230,7 @@ export const layer: Layer.Layer<Ledger, never, SqlClient.SqlClient> = Layer.effe
       reserve: reserve(sql),
       settle: close(sql),
       refund: refund(sql),
-      countReview: countReview(sql),
+      count: count(sql),
       closeLost: closeLost(sql),
       committed: committed(sql),
       listDay: listDay(sql),

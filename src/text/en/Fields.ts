@@ -414,6 +414,8 @@ export const fieldTexts = {
   "queue.workers.lock_ttl_seconds": "Lock expiry.",
   "queue.workers.max_waiting_for_model":
     "Maximum number of reviews per executor node that wait for a model, in addition to concurrency; each holds its change in memory. A workspace has at most half of them in the whole cluster. 0: they count towards concurrency. Default: 16, or 0 where concurrency or per_workspace_concurrency is set.",
+  "queue.workers.replies":
+    "Maximum number of replies to comments at the same time, per executor node and, in the whole cluster, per workspace. Reviews do not count.",
   "queue.workers.per_workspace_concurrency":
     "Reviews at the same time per workspace, in the whole cluster. Once it is set, those that wait for a model count, unless max_waiting_for_model is set, too.",
   review: "What is read, how much and when.",
@@ -449,7 +451,19 @@ export const fieldTexts = {
   "review.auto_commit.schedule.timezone": "IANA time zone of the automatic commit schedule.",
   "review.commands_ignore_windows":
     "Start reviews that comments and chat request outside of the windows of the schedules too.",
-  "review.comment_commands": "Take commands from comments.",
+  "review.comment_commands": "Take commands and questions from comments.",
+  "review.conversation": "Replies to comments of people.",
+  "review.conversation.enabled":
+    "Reply to questions and objections: in threads that a finding opened, and elsewhere to `/aicr ask` and to mentions of the account.",
+  "review.conversation.from":
+    "Who may get a reply. Default: everybody in a private repository; in others, and where the host does not say, people with write access.",
+  "review.conversation.limits":
+    "Limits of replies. Those of a person, a change and strangers are per calendar hour or day (UTC).",
+  "review.conversation.limits.change_day": "Replies on a change per day.",
+  "review.conversation.limits.person_hour": "Replies to a person per hour.",
+  "review.conversation.limits.strangers_day":
+    "Replies to people without write access, per repository and day. 0: none.",
+  "review.conversation.limits.thread": "Replies in a thread.",
   "review.commit_strategy":
     "What is compared for several commits: the state before the first with that after the last, each commit by itself in one review, or the newest commit only. After a force push, always the two states.",
   "review.dismissal":

@@ -482,6 +482,8 @@ export const pageTexts = {
   "operation.CommitComment": "Commit comment",
   "operation.Issue": "Issue",
   "operation.IssueComment": "Issue comment",
+  "operation.Reaction": "Reaction",
+  "operation.Reply": "Reply",
   "operation.Issues": "Managed issues",
   "operation.Label": "Label",
   "operation.Review": "Review with comments",

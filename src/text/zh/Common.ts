@@ -5,6 +5,7 @@ import { pageTexts } from "./Pages.ts"
 import { checkTexts } from "./Check.ts"
 import { chatTexts } from "./Chat.ts"
 import { checkoutTexts } from "./Checkout.ts"
+import { conversationTexts } from "./Conversation.ts"
 import { hostTexts } from "./Host.ts"
 import { nodeTexts } from "./Node.ts"
 import { noticeTexts } from "./Notice.ts"
@@ -28,6 +29,7 @@ export const common: CommonTexts = {
     modelTexts,
     chatTexts,
     checkoutTexts,
+    conversationTexts,
     hostTexts,
     nodeTexts,
     noticeTexts,

@@ -369,6 +369,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "queue.workers.lock_ttl_seconds": "锁的有效期。",
   "queue.workers.max_waiting_for_model":
     "每个执行节点在 concurrency 之外最多等待模型的评审数；每个评审都在内存中保留其变更。一个工作区在整个集群中最多占一半。0：计入 concurrency。默认值：16；设置了 concurrency 或 per_workspace_concurrency 时为 0。",
+  "queue.workers.replies": "同时进行的评论回复的上限：每个执行节点，以及整个集群中的每个工作区。评审不计入。",
   "queue.workers.per_workspace_concurrency":
     "每个工作区在整个集群中同时进行的评审数。设置后，等待模型的评审也计入，除非同时设置 max_waiting_for_model。",
   review: "读取什么、多少、何时读取。",
@@ -401,7 +402,17 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "review.auto_commit.schedule.rules[].windows[].start": "时段的第一分钟，HH:mm。",
   "review.auto_commit.schedule.timezone": "自动提交时间表的 IANA 时区。",
   "review.commands_ignore_windows": "评论和聊天请求的评审可以在时间窗口之外开始。",
-  "review.comment_commands": "接受评论中的命令。",
+  "review.comment_commands": "接受评论中的命令和提问。",
+  "review.conversation": "对人员评论的回复。",
+  "review.conversation.enabled":
+    "回复提问和异议：在由评审问题开启的讨论中直接回复；在其他位置回复 `/aicr ask` 和对账号的提及。",
+  "review.conversation.from":
+    "可以得到回复的人员。默认：私有仓库中为所有人；其他仓库，以及平台未说明可见性时，为有写权限的人员。",
+  "review.conversation.limits": "回复的上限。按人员、变更和外部人员计算的上限每小时或每天（UTC）重新开始。",
+  "review.conversation.limits.change_day": "每个变更每天的回复数。",
+  "review.conversation.limits.person_hour": "每人每小时的回复数。",
+  "review.conversation.limits.strangers_day": "每个仓库每天对没有写权限的人员的回复数。0：不回复。",
+  "review.conversation.limits.thread": "每个讨论中的回复数。",
   "review.commit_strategy":
     "比较两个端点、在一次分析中包含带标记的各提交补丁，或只看最新提交。历史被改写时仍比较端点。",
   "review.dismissal": "谁可以通过解决评论或点踩来永久驳回一个问题。maintainers：可以写入仓库且不是变更发起者的人。",

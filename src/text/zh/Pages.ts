@@ -472,6 +472,8 @@ export const pageTexts = {
   "operation.CommitComment": "提交评论",
   "operation.Issue": "议题",
   "operation.IssueComment": "议题评论",
+  "operation.Reaction": "表情回应",
+  "operation.Reply": "回复",
   "operation.Issues": "托管议题",
   "operation.Label": "标签",
   "operation.Review": "带评论的评审",

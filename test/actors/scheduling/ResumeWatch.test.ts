@@ -76,7 +76,7 @@ layer(world)((given) => {
       } as const
       yield* queue.admit([{ eventId: "event-1", change, configHash: "c", priority: 10, admittedAt: 0, dueAt: 0 }])
       const ticket = yield* Effect.forkChild(
-        Tickets.use(({ take }) => take),
+        Tickets.use(({ take }) => take("review")),
         { startImmediately: true }
       )
       yield* TestClock.adjust("10 minutes")

@@ -54,7 +54,7 @@ const ready = Effect.gen(function* () {
   return yield* Clock.currentTimeMillis
 })
 const nextTicket = Effect.flatMap(Tickets, (tickets) =>
-  Effect.map(tickets.take, ({ entryId, workspace }) => ({ entryId, workspace }))
+  Effect.map(tickets.take("review"), ({ entryId, workspace }) => ({ entryId, workspace }))
 )
 /** Returns the current ticket, if any. */
 const ticketNow = Effect.gen(function* () {

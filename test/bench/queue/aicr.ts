@@ -83,7 +83,7 @@ const scheduler = (workspace: string, places: number, ended: (how: Exit.Exit<voi
       const now = Date.now()
       const { promote } = plan(
         await run(queue.loadSnapshot(workspace, now, places)),
-        { computing: places, awaiting: 0 },
+        { computing: places, awaiting: 0, replies: 0 },
         turns
       )
       if (promote.length === 0) continue

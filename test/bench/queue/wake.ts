@@ -95,7 +95,11 @@ const decide = Effect.fnUntraced(function* (first: number, workspaces: number) {
   const began = performance.now()
   for (let count = 0; count < decisionsARound; count++) {
     const name = `workspace-${first + ((count * 7919) % (workspaces - first))}`
-    const { promote } = plan(yield* queue.loadSnapshot(name, 1000, 4), { computing: 4, awaiting: 0 }, new Map())
+    const { promote } = plan(
+      yield* queue.loadSnapshot(name, 1000, 4),
+      { computing: 4, awaiting: 0, replies: 0 },
+      new Map()
+    )
     if (promote.length !== 4) throw new Error(`released ${promote.length}`)
   }
   return ((performance.now() - began) * 1000) / decisionsARound
@@ -109,7 +113,7 @@ const wake = Effect.fnUntraced(function* (round: number) {
   for (let count = 0; count < wakesARound; count++) {
     const began = performance.now()
     yield* schedulerOf(`workspace-${count * (rounds + 1) + round}`).Wake(undefined, { discard: true })
-    yield* tickets.take
+    yield* tickets.take("review")
     times.push(performance.now() - began)
   }
   return times

@@ -221,6 +221,7 @@ const byReason: Readonly<Record<string, ReadonlyArray<string>>> = {
     "retry.respect_retry_after",
     "review.commands_ignore_windows",
     "review.comment_commands",
+    "conversation.enabled",
     "review.incremental",
     "review.languages_auto_detect",
     "review.log_thinking",

@@ -22,6 +22,7 @@ import * as NatsNewerHeads from "../../../src/queue/dispatch/NatsNewerHeads.ts"
 import { NewerHeads } from "../../../src/queue/dispatch/NewerHeads.ts"
 import * as NatsTickets from "../../../src/queue/dispatch/NatsTickets.ts"
 import { Tickets } from "../../../src/queue/dispatch/Tickets.ts"
+import type { WorkKind } from "../../../src/queue/dispatch/Tickets.ts"
 import { Heartbeats } from "../../../src/store/Heartbeats.ts"
 import { CutLine } from "../../harness/CutLine.ts"
 import { NatsServer } from "../../harness/Nats.ts"
@@ -99,20 +100,36 @@ describe("between nodes", () => {
     it.effect("a ticket goes to one node, to the next if it is not claimed, and to none once it is", () =>
       Effect.gen(function* () {
         const [a, b] = [yield* node("a"), yield* node("b")]
-        yield* at(a, Tickets, ({ offer }) => offer({ entryId: "e1", workspace: "w" }))
-        yield* at(a, Tickets, ({ offer }) => offer({ entryId: "e1", workspace: "w" }))
-        const taken = yield* at(b, Tickets, ({ take }) => take)
+        yield* at(a, Tickets, ({ offer }) => offer({ entryId: "e1", workspace: "w", kind: "review" }))
+        yield* at(a, Tickets, ({ offer }) => offer({ entryId: "e1", workspace: "w", kind: "review" }))
+        const taken = yield* at(b, Tickets, ({ take }) => take("review"))
         assert.deepInclude(taken, { entryId: "e1", workspace: "w" })
         // Neither claimed nor released: the taker is gone.
-        const next = yield* at(a, Tickets, ({ take }) => Effect.timeout(take, "15 seconds"))
+        const next = yield* at(a, Tickets, ({ take }) => Effect.timeout(take("review"), "15 seconds"))
         assert.strictEqual(next.entryId, "e1")
         yield* next.again
-        const last = yield* at(b, Tickets, ({ take }) => Effect.timeout(take, "4 seconds"))
+        const last = yield* at(b, Tickets, ({ take }) => Effect.timeout(take("review"), "4 seconds"))
         yield* last.claimed
-        yield* at(b, Tickets, ({ offer }) => offer({ entryId: "e2", workspace: "w" }))
-        const other = yield* at(a, Tickets, ({ take }) => Effect.timeout(take, "4 seconds"))
+        yield* at(b, Tickets, ({ offer }) => offer({ entryId: "e2", workspace: "w", kind: "review" }))
+        const other = yield* at(a, Tickets, ({ take }) => Effect.timeout(take("review"), "4 seconds"))
         assert.strictEqual(other.entryId, "e2")
         yield* other.claimed
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("a ticket of a reply does not wait behind tickets of reviews", () =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* node("a"), yield* node("b")]
+        const offer = (entryId: string, kind: WorkKind) =>
+          at(a, Tickets, (tickets) => tickets.offer({ entryId, workspace: "w", kind }))
+        yield* offer("review-1", "review")
+        yield* offer("reply-1", "reply")
+        const reply = yield* at(b, Tickets, ({ take }) => Effect.timeout(take("reply"), "4 seconds"))
+        assert.deepInclude(reply, { entryId: "reply-1", workspace: "w", kind: "reply" })
+        yield* reply.claimed
+        const review = yield* at(b, Tickets, ({ take }) => Effect.timeout(take("review"), "4 seconds"))
+        assert.deepInclude(review, { entryId: "review-1", kind: "review" })
+        yield* review.claimed
       }).pipe(Effect.scoped)
     )
 

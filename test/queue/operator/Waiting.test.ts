@@ -26,7 +26,12 @@ const entry: Entry = {
   awaitsModel: false,
   token: LeaseToken.make(0)
 }
-const around: PositionContext = { now: 100, pause: undefined, inFlight: [], limits: { computing: 1, awaiting: 1 } }
+const around: PositionContext = {
+  now: 100,
+  pause: undefined,
+  inFlight: [],
+  limits: { computing: 1, awaiting: 1, replies: 1 }
+}
 const pause = { scope: "workspace", name: "app", reason: verbatimReason("ada: too noisy"), since: 5 } as const
 const other = {
   id: "o",

@@ -1,0 +1,133 @@
+/** Makes the analysis of a reply: what the model wrote about the comment, checked against the code at the head, or a reply without a model. */
+import { Effect } from "effect"
+import { AgentError } from "../../src/agent/Agent.ts"
+import type { Analysis } from "../../src/domain/Analysis.ts"
+import { noUsage } from "../../src/domain/Analysis.ts"
+import { discussedKey } from "../../src/domain/Change.ts"
+import type { Finding } from "../../src/domain/Problem.ts"
+import type { Reason } from "../../src/domain/Reason.ts"
+import type { CommentReply, ReplyOutcome } from "../../src/domain/CommentReply.ts"
+import { writeReply } from "../../src/engine/WriteReply.ts"
+import type { ForgeClient } from "../../src/forge/Forge.ts"
+import { findOpenLine, linesNear } from "../../src/review/ReplyEvidence.ts"
+import type { HeadFile } from "../../src/review/ReplyEvidence.ts"
+import { scrubSecrets } from "../../src/review/Secrets.ts"
+import { Runs } from "../../src/store/Runs.ts"
+import type { Run } from "../../src/store/Runs.ts"
+import type { ReviewWork } from "../review/ReviewWork.ts"
+import type { ReadConversation } from "./ReadConversation.ts"
+import type { ReplyDecision } from "./ReplyDecision.ts"
+
+/** Newest reviews of a change that are searched for the finding of a thread. */
+const earlierRuns = 20
+/** A longer file is not read. */
+const maxFile = 1_000_000
+const maxCode = 12_000
+const maxQuestion = 4000
+
+interface Subject {
+  readonly client: ForgeClient
+  readonly conversation: ReadConversation
+  readonly decision: ReplyDecision
+}
+
+const conclusions = {
+  none: { _tag: "NoReplyNeeded" },
+  replied: { _tag: "Replied" },
+  withdrawn: { _tag: "FindingWithdrawn" },
+  kept: { _tag: "FindingKept" },
+  needs_person: { _tag: "LeftToPeople" },
+  unavailable: { _tag: "NoModelForReplies" }
+} as const satisfies Record<Exclude<ReplyOutcome, "limited">, Reason>
+
+const toAnalysis = (reply: CommentReply, conclusion: Reason, spent?: Pick<Analysis, "models" | "usage">): Analysis => ({
+  findings: [],
+  summary: "",
+  conclusion,
+  coverage: { reviewed: [], skipped: [], lines: 0 },
+  models: spent?.models ?? [],
+  usage: spent?.usage ?? noUsage,
+  notices: [],
+  reply
+})
+
+/** Reads the newest review of the change, and the finding of the thread, which an earlier one may have. */
+const readFindings = Effect.fnUntraced(function* ({ change }: Run, fingerprint: string | undefined) {
+  const targetKey = discussedKey(change)
+  const runs = yield* (yield* Runs).list({ targetKey, limit: earlierRuns })
+  const review = runs.find(({ analysis }) => analysis !== undefined)
+  if (fingerprint === undefined) return { review, findings: review?.analysis?.findings ?? [], finding: undefined }
+  const found = runs.flatMap(({ analysis }) => analysis?.findings ?? [])
+  const finding = found.find((one) => one.fingerprint === fingerprint)
+  return { review, findings: finding === undefined ? [] : [finding], finding }
+})
+
+/** Reads the file of a finding at the head; undefined if the head does not have it, or it is too long. */
+const readFile = Effect.fnUntraced(function* (client: ForgeClient, { change, head }: Run, path: string | undefined) {
+  if (path === undefined || head === "") return undefined
+  const text = yield* Effect.catchIf(
+    client.file(change.repo, head, path),
+    ({ reason }) => reason === "not_found" || reason === "invalid" || reason === "forbidden",
+    () => Effect.succeed(undefined)
+  )
+  return text === undefined || text.length > maxFile ? undefined : ({ path, text } satisfies HeadFile)
+})
+
+const codeNear = (file: HeadFile | undefined, finding: Finding | undefined, line: number | undefined): string => {
+  if (file === undefined) return ""
+  const at = (finding && findOpenLine(file, finding)) ?? line ?? finding?.anchor?.line ?? 1
+  return linesNear(file, at, maxCode)
+}
+
+/** Fails if the model does. */
+export const writeAnalysis = Effect.fnUntraced(function* (
+  run: Run,
+  { workspace }: ReviewWork,
+  { client, conversation, decision }: Subject
+) {
+  const { comment: place } = run.change.target
+  const { comment, fingerprint } = conversation
+  if (place === undefined || comment === undefined) return yield* Effect.die("a reply without a comment")
+  const question = scrubSecrets(comment.body).slice(0, maxQuestion)
+  const base = { comment: place, question, text: "", ...(fingerprint === undefined ? {} : { fingerprint }) }
+  if (decision._tag === "Limited") {
+    const { count, limit } = decision
+    return toAnalysis({ ...base, outcome: "limited" }, { _tag: "ReplyLimitReached", limit, count })
+  }
+  if (decision._tag === "React") return toAnalysis({ ...base, outcome: "none" }, conclusions.none)
+
+  const { finding, findings, review } = yield* readFindings(run, fingerprint)
+  const path = finding?.anchor?.path ?? finding?.problem.file ?? conversation.path
+  const file = yield* readFile(client, run, path)
+  if (decision._tag === "CompareCode") {
+    const line = file && finding && findOpenLine(file, finding)
+    if (file === undefined || line === undefined) return toAnalysis({ ...base, outcome: "none" }, conclusions.none)
+    const evidence = { path: file.path, line, quote: finding?.problem.quote ?? "" }
+    return toAnalysis({ ...base, outcome: "kept", evidence }, conclusions.kept)
+  }
+
+  const group = workspace.modelChain
+  if (group === undefined) return toAnalysis({ ...base, outcome: "unavailable" }, conclusions.unavailable)
+  const { result, ...spent } = yield* writeReply({
+    workspace,
+    group,
+    review,
+    material: {
+      title: `${run.change.repo.fullName} ${run.change.title ?? ""}`,
+      head: run.head,
+      findings,
+      isThread: fingerprint !== undefined,
+      code: codeNear(file, finding, conversation.line),
+      comments: conversation.texts.map(({ author, body, isOurs }) => ({
+        by: isOurs ? "reviewer" : "person",
+        name: author ?? "",
+        text: body
+      }))
+    }
+  })
+  if (result instanceof AgentError) return yield* result
+  const { text } = result
+  // A model alone changes no state: people decide about the finding.
+  const outcome = result.outcome === "withdrawn" ? "needs_person" : result.outcome
+  return toAnalysis({ ...base, outcome, text }, conclusions[outcome], spent)
+})

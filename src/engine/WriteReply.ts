@@ -1,0 +1,90 @@
+/**
+ * Writes the reply to a comment about a review by a model of the group that reviews of the workspace use. Returns a decision only: what follows
+ * from it at the host is decided by the caller. Cost, permits and evidence are accounted to the `ModelRun` that the caller sets.
+ */
+import { Effect } from "effect"
+import { toAgentError } from "../agent/Agent.ts"
+import type { AgentError } from "../agent/Agent.ts"
+import type { Workspace } from "../config/Snapshot.ts"
+import type { Analysis, Usage } from "../domain/Analysis.ts"
+import { summaryText } from "../domain/SummaryText.ts"
+import type { Gateway } from "../llm/Gateway.ts"
+import type { ModelRun } from "../llm/ModelRun.ts"
+import { diffAround } from "../review/DiffAround.ts"
+import { readReply, replyPrompt, replySystem, replyTool } from "../review/ReplyPrompt.ts"
+import type { ModelReply, ReplyMaterial } from "../review/ReplyPrompt.ts"
+import { scrubSecrets } from "../review/Secrets.ts"
+import type { Objects } from "../store/Objects.ts"
+import { inEnglish } from "../text/en.ts"
+import { deriveFence } from "./plan/Fence.ts"
+import { queryStrictly } from "./questions/StrictQuery.ts"
+import { readStoredDiff } from "./record/StoredRecord.ts"
+
+interface WrittenReply {
+  readonly result: ModelReply | AgentError
+  readonly models: ReadonlyArray<string>
+  readonly usage: Usage
+}
+
+/** Duration of one call, because a person waits for the result. Waiting for permits does not count. */
+const maxMillis = 120_000
+
+const scrub = (material: ReplyMaterial): ReplyMaterial => ({
+  ...material,
+  title: scrubSecrets(material.title),
+  summary: scrubSecrets(material.summary),
+  diff: scrubSecrets(material.diff),
+  code: scrubSecrets(material.code),
+  comments: material.comments.map((comment) => ({ ...comment, text: scrubSecrets(comment.text) }))
+})
+
+/** A longer diff is not read: its lines are not shown. */
+const maxDiffBytes = 4 * 1024 * 1024
+const maxDiff = 12_000
+
+/** Returns the lines of the diff of a review around findings; empty if it was not recorded. */
+const readDiff = Effect.fnUntraced(function* (
+  runId: string | undefined,
+  { findings }: Pick<ReplyMaterial, "findings">
+) {
+  const places = findings.flatMap(({ anchor }) => anchor ?? [])
+  if (runId === undefined || places.length === 0) return ""
+  const diff = yield* Effect.catch(readStoredDiff(runId, maxDiffBytes), (error) =>
+    Effect.as(Effect.logInfo("diff of a review not read", { run_id: runId, error: error.message }), undefined)
+  )
+  return diff === undefined ? "" : diffAround(diff, places, maxDiff)
+})
+
+interface ReplyTask {
+  readonly workspace: Workspace
+  /** Name of a group in llm.model_chain. */
+  readonly group: string
+  /** Review whose diff is shown, and outside of a thread its summary. */
+  readonly review: { readonly id: string; readonly analysis?: Analysis | undefined } | undefined
+  readonly material: Omit<ReplyMaterial, "diff" | "summary">
+}
+
+export const writeReply = Effect.fn("writeReply")(function* ({
+  group,
+  material: given,
+  review,
+  workspace
+}: ReplyTask): Effect.fn.Return<WrittenReply, never, Gateway | ModelRun | Objects> {
+  const summary = given.isThread || review?.analysis === undefined ? "" : summaryText(review.analysis, inEnglish)
+  const material = scrub({ ...given, summary, diff: yield* readDiff(review?.id, given) })
+  const fence = yield* deriveFence([material.head, ...material.comments.map(({ text }) => text)])
+  const { outcome, models, usage } = yield* queryStrictly({
+    snapshot: workspace.snapshot(),
+    group,
+    role: "any",
+    system: replySystem(workspace.review.output_language),
+    prompt: replyPrompt(material, fence),
+    tool: replyTool,
+    read: readReply,
+    deadlineMillis: maxMillis,
+    maxThrottledMillis: maxMillis
+  })
+  if (outcome._tag === "Failed") return { result: toAgentError(outcome.error), models, usage }
+  const { text, ...rest } = outcome.value
+  return { result: { ...rest, text: scrubSecrets(text) }, models, usage }
+})

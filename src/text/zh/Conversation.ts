@@ -1,0 +1,21 @@
+/** Reasons for which a comment gets no reply, and how a reply ended. */
+import type { conversationReasons } from "../../domain/reasons/Conversation.ts"
+
+export const conversationTexts = {
+  ConversationOff: "{=review.conversation.enabled} 为 false",
+  ConversationsUnsupported: "不回复 {host} 的评论",
+  CommentDeleted: "评论已删除",
+  CommentOfBot: "{account} 是机器人",
+  ConversationLocked: "讨论已锁定",
+  AddressesOthers: "评论是写给其他人的",
+  NotAddressed: "评论不在评审问题的讨论中，也没有提及本服务",
+  ThreadOfPeople: "{person} 也在讨论中发言，而评论没有提及本服务",
+  MayNotConverse: "{person} 不能得到回复（{=review.conversation.from}）",
+  NoReplyNeeded: "评论无需回复",
+  Replied: "已回复提问",
+  FindingWithdrawn: "问题已撤回",
+  FindingKept: "问题保留",
+  LeftToPeople: "需要由人员决定",
+  ReplyLimitReached: "已达到 {={limit}}（{count}）",
+  NoModelForReplies: "没有为回复配置模型；请添加 {=llm.providers} 和 {=llm.model_chain}"
+} as const satisfies Record<keyof typeof conversationReasons, string>
