@@ -51,10 +51,12 @@ const isOpenedByService = Effect.fnUntraced(function* (
   { repo, target }: Change,
   { kind, on }: CommentPlace,
   texts: ReadonlyArray<ConversationText>,
-  { isPart }: Conversation
+  { isPart, path }: Conversation
 ) {
   const [first] = texts
-  if (kind === "line") return first?.isOurs === true || (isPart && texts.some(({ isOurs }) => isOurs))
+  // Deliveries of some hosts do not tell a comment at a line from one below the change.
+  if (kind === "line" || path !== undefined)
+    return first?.isOurs === true || (isPart && texts.some(({ isOurs }) => isOurs))
   if (on === "commit") return texts.some(({ isOurs }) => isOurs)
   if (on !== "issue" || target.number === undefined) return false
   return parseMarkers((yield* client.issues.read(repo, target.number)).body).length > 0

@@ -2,8 +2,9 @@
 import { Effect } from "effect"
 import { AgentError } from "../../src/agent/Agent.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
-import { noUsage } from "../../src/domain/Analysis.ts"
+import { addUsage, noUsage } from "../../src/domain/Analysis.ts"
 import { discussedKey } from "../../src/domain/Change.ts"
+import type { Change } from "../../src/domain/Change.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { CommentReply, ReplyOutcome } from "../../src/domain/CommentReply.ts"
@@ -15,6 +16,7 @@ import { scrubSecrets } from "../../src/review/Secrets.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import type { Run } from "../../src/store/Runs.ts"
 import type { ReviewWork } from "../review/ReviewWork.ts"
+import { ruleObjection } from "./Dispute.ts"
 import type { ReadConversation } from "./ReadConversation.ts"
 import type { ReplyDecision } from "./ReplyDecision.ts"
 
@@ -27,6 +29,10 @@ const maxQuestion = 4000
 
 interface Subject {
   readonly client: ForgeClient
+  /** Person whose comment gets the reply. */
+  readonly person: string
+  /** The pull request of the comment, with its author; undefined for an issue or a commit. */
+  readonly pull: Change | undefined
   readonly conversation: ReadConversation
   readonly decision: ReplyDecision
 }
@@ -82,9 +88,10 @@ const codeNear = (file: HeadFile | undefined, finding: Finding | undefined, line
 /** Fails if the model does. */
 export const writeAnalysis = Effect.fnUntraced(function* (
   run: Run,
-  { workspace }: ReviewWork,
-  { client, conversation, decision }: Subject
+  work: Pick<ReviewWork, "workspace">,
+  { client, conversation, decision, person, pull }: Subject
 ) {
+  const { workspace } = work
   const { comment: place } = run.change.target
   const { comment, fingerprint } = conversation
   if (place === undefined || comment === undefined) return yield* Effect.die("a reply without a comment")
@@ -126,8 +133,15 @@ export const writeAnalysis = Effect.fnUntraced(function* (
     }
   })
   if (result instanceof AgentError) return yield* result
-  const { text } = result
-  // A model alone changes no state: people decide about the finding.
-  const outcome = result.outcome === "withdrawn" ? "needs_person" : result.outcome
-  return toAnalysis({ ...base, outcome, text }, conclusions[outcome], spent)
+  const { outcome, text } = result
+  if (outcome !== "withdrawn") return toAnalysis({ ...base, outcome, text }, conclusions[outcome], spent)
+  // Only the finding of a thread of a pull request has a state that an objection changes.
+  if (finding === undefined || pull === undefined)
+    return toAnalysis({ ...base, outcome: "needs_person", text }, conclusions.needs_person, spent)
+  const quoted =
+    result.path === undefined || result.path === file?.path ? file : yield* readFile(client, run, result.path)
+  const objection = { file: quoted, finding, group, own: file, person, pull, quote: result.quote ?? "" }
+  const { ruled, spent: more } = yield* ruleObjection(run, work, objection)
+  const total = { models: [...new Set([...spent.models, ...more.models])], usage: addUsage(spent.usage, more.usage) }
+  return toAnalysis({ ...base, text, ...ruled }, conclusions[ruled.outcome], total)
 })

@@ -5,7 +5,8 @@
  */
 import { Clock, Deferred, Effect } from "effect"
 import type { Workspace } from "../../src/config/Snapshot.ts"
-import type { CommentPlace } from "../../src/domain/Change.ts"
+import { discussedKey } from "../../src/domain/Change.ts"
+import type { Change, CommentPlace } from "../../src/domain/Change.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import { runLifecycle } from "../../src/domain/Run.ts"
@@ -48,6 +49,10 @@ export const replyEntry = Effect.fnUntraced(function* (
   return yield* Effect.catchTag(replying, "StoreError", storeFailure)
 })
 
+/** Reactions have a publisher of their own; texts are sent by that of the change, issue or commit. */
+const wakePublishers = ({ change, targetKey }: Pick<Entry, "change" | "targetKey">) =>
+  Effect.andThen(publish(targetKey), publish(discussedKey(change)))
+
 const attempt = Effect.fnUntraced(function* (work: ReviewWork, cancelled: Deferred.Deferred<Reason>) {
   const { entry, lease } = work
   const newest = Runs.use((runs) =>
@@ -55,7 +60,7 @@ const attempt = Effect.fnUntraced(function* (work: ReviewWork, cancelled: Deferr
   )
   const earlier = yield* newest
   if (earlier?.status === "publishing" || earlier?.status === "succeeded") {
-    yield* publish(entry.targetKey)
+    yield* wakePublishers(entry)
     return reviewed(earlier.id)
   }
   const unfinished = earlier !== undefined && !runLifecycle.isTerminal(earlier.status) ? earlier : undefined
@@ -118,15 +123,16 @@ const readHead = Effect.fnUntraced(function* (work: ReviewWork, { client, place 
   const { number } = change.target
   if (place.on !== "pull_request" || number === undefined) {
     const head = change.head ?? (yield* client.newestCommit(change.repo, {})) ?? ""
-    return { work, head, title: change.title, author: undefined, baseRef: change.baseRef }
+    return { work, head, title: change.title, pull: undefined, baseRef: change.baseRef }
   }
   const pull = yield* client.pull(change.repo, number)
   const { base, head } = pull
-  const reviewedChange = { ...change, ...toChange(pull), target: { kind: "pull_request", number } as const }
+  const { author: _commenter, ...rest } = change
+  const reviewedChange: Change = { ...rest, ...toChange(pull), target: { kind: "pull_request", number } }
   const routed = routedWork(work, { _tag: "Review", change: reviewedChange, head, base })
   return "_tag" in routed
     ? routed
-    : { work: routed, head, title: pull.title, author: pull.author, baseRef: pull.baseRef }
+    : { work: routed, head, title: pull.title, pull: reviewedChange, baseRef: pull.baseRef }
 })
 
 const isOff = ({ review }: Workspace): Reason | undefined =>
@@ -177,7 +183,9 @@ const reply = Effect.fnUntraced(function* (admitted: ReviewWork, unfinished: Run
       ? yield* countReply(entry.id, change, workspace, person, converser)
       : undefined
   const decision = over === undefined ? found.decision : ({ _tag: "Limited", ...over } as const)
-  return yield* execute(run, work, { ...found, decision }).pipe(Effect.annotateLogs({ run_id: run.id }))
+  return yield* execute(run, work, { ...found, decision, person, pull: read.pull }).pipe(
+    Effect.annotateLogs({ run_id: run.id })
+  )
 })
 
 const rowInput = (run: Run, { workspace }: ReviewWork) => ({
@@ -192,7 +200,7 @@ const rowInput = (run: Run, { workspace }: ReviewWork) => ({
 const addRows = Effect.fnUntraced(
   function* (run: Run, rows: ReturnType<typeof reactionRows>) {
     yield* (yield* Outbox).add(rows, yield* Clock.currentTimeMillis)
-    yield* publish(run.targetKey)
+    yield* wakePublishers(run)
   },
   (effect) =>
     Effect.catch(effect, ({ message }) => Effect.logWarning("reaction to a comment not stored", { error: message }))
@@ -200,10 +208,11 @@ const addRows = Effect.fnUntraced(
 
 /** Writes the reply and stores it. Before that, a reaction shows that the question was read. */
 const execute = Effect.fnUntraced(
-  function* (run: Run, work: ReviewWork, found: Found) {
+  function* (run: Run, work: ReviewWork, found: Found & Pick<Parameters<typeof writeAnalysis>[2], "person" | "pull">) {
     const spooled = yield* findSpooled(run)
     if (spooled !== undefined) {
       const outcome = yield* completeRun(run, work, spooled)
+      yield* publish(discussedKey(run.change))
       if (outcome._tag === "Reviewed") yield* removeSpooled(run)
       return outcome
     }
@@ -212,7 +221,9 @@ const execute = Effect.fnUntraced(
     const analysis = yield* writeAnalysis(run, work, found).pipe(
       Effect.provideService(ModelRun, yield* modelAccount(run, work))
     )
-    return yield* completeRun(run, work, analysis)
+    const outcome = yield* completeRun(run, work, analysis)
+    yield* publish(discussedKey(run.change))
+    return outcome
   },
   (effect, run, work) =>
     Effect.catchTag(

@@ -1,7 +1,7 @@
 /** Decides what the publisher does with a row and with a run, from the records and the host's response. Pure. */
 import { Duration } from "effect"
 import { maxConflicts } from "../../src/domain/Publication.ts"
-import type { Publication } from "../../src/domain/Publication.ts"
+import type { Operation, Publication } from "../../src/domain/Publication.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { ForgeError } from "../../src/forge/ForgeError.ts"
 import type { ChannelMissing } from "../../src/outputs/Outputs.ts"
@@ -162,9 +162,10 @@ export const afterFailure = (failure: SendFailure, now: number, random: number):
   }
 }
 
+const idempotent: ReadonlySet<Operation["_tag"]> = new Set(["Status", "Label", "Reaction", "Withdraw"])
+
 /** True for operations that people read. The others are idempotent, whatever an earlier review wrote. */
-export const isContent = ({ operation }: Pick<Publication, "operation">): boolean =>
-  operation._tag !== "Status" && operation._tag !== "Label" && operation._tag !== "Reaction"
+export const isContent = ({ operation }: Pick<Publication, "operation">): boolean => !idempotent.has(operation._tag)
 
 /** Returns the summary of a run, which its commit status links to. */
 export const sentSummary = (rows: ReadonlyArray<Publication>): Publication | undefined =>

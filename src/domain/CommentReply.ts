@@ -17,6 +17,13 @@ export const ReplyOutcome = Schema.Literals([
 ])
 export type ReplyOutcome = typeof ReplyOutcome.Type
 
+/**
+ * Reason for which an objection that the model accepted has no effect. `unproven`: the quoted code is not at the head. `unconfirmed`: the person
+ * has no right to dismiss, and a second reading of the code did not confirm it. `repeated`: there was an objection on this head before.
+ */
+export const ReplyRuling = Schema.Literals(["unproven", "unconfirmed", "repeated"])
+export type ReplyRuling = typeof ReplyRuling.Type
+
 export const CommentReply = Schema.Struct({
   outcome: ReplyOutcome,
   comment: CommentPlace,
@@ -26,6 +33,8 @@ export const CommentReply = Schema.Struct({
   text: Schema.String,
   /** Finding that the conversation is about. */
   fingerprint: Schema.optional(Schema.String),
+  /** Present if its text replaces that of the model. */
+  ruling: Schema.optional(ReplyRuling),
   /** Code at the head that decided, and where it is. */
   evidence: Schema.optional(Schema.Struct({ path: Schema.String, line: Schema.Int, quote: Schema.String }))
 })

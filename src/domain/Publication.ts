@@ -185,6 +185,8 @@ export const Operation = Schema.Union([
     comment: CommentPlace,
     reaction: Schema.Literals(["eyes", "thumbs_up", "confused"])
   }),
+  /** Marks a finding as withdrawn at its comments and issues: an objection to it was right. */
+  Schema.Struct({ _tag: Schema.Literal("Withdraw"), head: Schema.String, fp: Schema.String }),
   /** A label on the pull request or issue. */
   Schema.Struct({ _tag: Schema.Literal("Label"), name: Schema.String }),
   Schema.Struct({

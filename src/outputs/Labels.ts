@@ -47,6 +47,7 @@ export interface Labels {
   /** A managed issue is resolved by its code, not by what a review found. */
   readonly goneAt: (commit: string) => string
   readonly dismissedBy: (person: string) => string
+  readonly withdrawn: string
   readonly editReplaced: (people: string) => string
   readonly resolvedTitle: string
   readonly lifted: (commit: string) => string
@@ -119,6 +120,7 @@ const english: Labels = {
   cut: "_Truncated: the host limits the length of a comment._",
   resolvedBy: (commit) => `Resolved: no longer found in the review of ${commit}.`,
   dismissedBy: (person) => `Dismissed from chat by ${person}.`,
+  withdrawn: "Withdrawn: an objection to it was right.",
   editReplaced: (people) => `This review replaced what ${people} edited in this comment. Text below it is kept.`,
   goneAt: (commit) => `Resolved: the file no longer contains this code at ${commit}.`,
   resolvedTitle: "[Resolved]",
@@ -195,6 +197,7 @@ const chinese: Labels = {
   cut: "_已截断：平台不允许更长的文本。_",
   resolvedBy: (commit) => `已解决：对 ${commit} 的评审不再发现此问题。`,
   dismissedBy: (person) => `已由 ${person} 在聊天中驳回。`,
+  withdrawn: "已撤回：对此问题的异议成立。",
   editReplaced: (people) => `本次评审替换了 ${people} 在此评论中修改的内容。写在评论末尾的文字会保留。`,
   goneAt: (commit) => `已解决：在 ${commit} 中，文件已不再包含这段代码。`,
   resolvedTitle: "[已解决]",

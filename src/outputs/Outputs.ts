@@ -60,6 +60,12 @@ export class Outputs extends Context.Service<
       change: Change,
       publication: Publication
     ) => Effect.Effect<SentRow | undefined, ForgeError | ChannelMissing>
+    /** Returns whether the account may dismiss findings of a pull request (`review.dismissal`). Its author may not. */
+    readonly mayDismiss: (
+      workspace: Workspace,
+      change: Change,
+      username: string
+    ) => Effect.Effect<boolean, ForgeError | ChannelMissing>
     /** Dismisses a finding for a person of a chat platform, at the host. May be repeated. */
     readonly dismiss: (
       workspace: Workspace,

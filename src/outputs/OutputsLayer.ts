@@ -16,6 +16,7 @@ import { AuthorGuess } from "./AuthorGuess.ts"
 import type { ChannelKind, ChannelContext, Sent } from "./channels/Channel.ts"
 import { ChannelClients } from "./channels/ChannelClients.ts"
 import { findDismisser } from "./review/ChatDismissal.ts"
+import { findDismissers } from "./review/Dismissal.ts"
 import { channelTable } from "./channels/Channels.ts"
 import { findAtHost, isHostOperation, sendAtHost } from "./channels/HostOperations.ts"
 import { commentUrl } from "./text/Links.ts"
@@ -125,6 +126,7 @@ const sendWith = (sender: Sender): Outputs["Service"]["send"] =>
   Effect.fnUntraced(function* (workspace, change, publication, previous) {
     const { clients } = sender
     const { operation } = publication
+    if (operation._tag === "Withdraw") return yield* withdraw(sender, workspace, change, operation)
     if (isHostOperation(operation)) {
       const linked = operation._tag === "Status" ? withSummaryLink(operation, change, previous) : operation
       const written = yield* clients.execute(
@@ -156,6 +158,8 @@ const sendWith = (sender: Sender): Outputs["Service"]["send"] =>
 const findWith = (sender: Sender): Outputs["Service"]["find"] =>
   Effect.fnUntraced(function* (workspace, change, publication) {
     const { operation } = publication
+    // It may be repeated.
+    if (operation._tag === "Withdraw") return undefined
     if (isHostOperation(operation)) {
       const written = yield* sender.clients.execute(
         (client) => findAtHost(client, change, publication, operation),
@@ -212,6 +216,29 @@ const dismissWith = (sender: Sender): Outputs["Service"]["dismiss"] =>
     return count === 0 ? "not_published" : "dismissed"
   })
 
+const mayDismissWith = (sender: Sender): Outputs["Service"]["mayDismiss"] =>
+  Effect.fnUntraced(function* (workspace, change, username) {
+    if (change.author?.username.toLowerCase() === username.toLowerCase()) return false
+    const host = yield* sender.clients.host(workspace, change)
+    return (yield* findDismissers(host, change, workspace.review.dismissal, [username]))(username)
+  })
+
+/** Marks a finding as withdrawn in all comments and issues that reviews of its pull request wrote. */
+const withdraw = Effect.fnUntraced(function* (
+  sender: Sender,
+  workspace: Workspace,
+  change: Change,
+  { fp, head }: Extract<Operation, { readonly _tag: "Withdraw" }>
+) {
+  const pull: Change = { ...change, target: { kind: "pull_request", number: change.target.number } }
+  let count = 0
+  for (const { channel, kind } of routedChannels(sender.kinds, workspace, pull))
+    if (kind.dismiss !== undefined)
+      count += yield* kind.dismiss(toContext(sender, workspace, pull, channel), { fp, head, by: undefined })
+  const nothingToDo = count === 0 ? ({ _tag: "GoneAtHost" } as const) : undefined
+  return { hostId: fp, url: undefined, nothingToDo, next: [] } satisfies SentRow
+})
+
 export const layer = Layer.effect(
   Outputs,
   Effect.gen(function* () {
@@ -235,6 +262,7 @@ export const layer = Layer.effect(
       reactions: reactionsWith(sender),
       send: sendWith(sender),
       find: findWith(sender),
+      mayDismiss: mayDismissWith(sender),
       dismiss: dismissWith(sender)
     })
   })

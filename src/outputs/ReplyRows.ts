@@ -10,7 +10,7 @@ import type { OperationId, TargetKey } from "../domain/Keys.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
 import type { CommentReply } from "../domain/CommentReply.ts"
 import { isChinese } from "../text/InLanguage.ts"
-import { replyOperationId, threadNoteId } from "./channels/OperationId.ts"
+import { replyOperationId, threadNoteId, withdrawalId } from "./channels/OperationId.ts"
 import { renderMarker } from "./Marker.ts"
 import { gfm } from "./SafeText.ts"
 
@@ -22,12 +22,27 @@ const words = {
     limited:
       "This conversation has reached its limit of replies. Please decide it among people, or resolve the thread.",
     stillThere: (place: string) => `The reported code is still there: ${place}.`,
-    failed: "The reply could not be written. Please ask again later."
+    failed: "The reply could not be written. Please ask again later.",
+    withdrawn: "Withdrawn.",
+    rulings: {
+      unproven: (head: string) =>
+        `The finding stays: commit ${head} does not have code that shows it to be wrong. It is withdrawn when the code shows that.`,
+      unconfirmed: () => "The finding stays until somebody decides who may dismiss findings of this change.",
+      repeated: (head: string) =>
+        `An objection to this finding was already considered for commit ${head}. It stays until the code changes, or until somebody decides who may dismiss it.`
+    }
   },
   zh: {
     limited: "此讨论的回复次数已达上限。请由人员讨论决定，或将讨论标记为已解决。",
     stillThere: (place: string) => `所报告的代码仍在：${place}。`,
-    failed: "未能写出回复，请稍后再问。"
+    failed: "未能写出回复，请稍后再问。",
+    withdrawn: "已撤回。",
+    rulings: {
+      unproven: (head: string) => `问题保留：提交 ${head} 中没有能说明其不成立的代码。代码能说明时，问题会被撤回。`,
+      unconfirmed: () => "问题保留，直到有权驳回此变更中问题的人员作出决定。",
+      repeated: (head: string) =>
+        `对于提交 ${head}，此问题的异议已被考虑过。在代码改变，或有权驳回的人员作出决定之前，问题保留。`
+    }
   }
 }
 
@@ -67,12 +82,17 @@ export const reactionRows = (input: ReplyInput, reaction: Reacted): ReadonlyArra
   return [row(input, 0, replyOperationId(input.targetKey, reaction), { _tag: "Reaction", comment, reaction })]
 }
 
+/**
+ * Plans a text in the conversation. The publisher of its change, issue or commit sends it, because all texts there are written one after the
+ * other: on some hosts a reply shares the pending review of the account.
+ */
 const textRow = (input: ReplyInput, operationId: OperationId, text: string): ReadonlyArray<Publication> => {
   const { head, targetKey } = input
   const { comment } = input.change.target
   if (comment === undefined) return []
   const body = `${text.trim()}\n\n${renderMarker({ op: operationId, scope: targetKey })}`
-  return [row(input, 1, operationId, { _tag: "Reply", head, comment, body })]
+  const operation = { _tag: "Reply", head, comment, body } as const
+  return [{ ...row(input, 1, operationId, operation), targetKey: discussedKey(input.change) }]
 }
 
 /** Plans the note that there will be no reply. */
@@ -83,11 +103,22 @@ export const failureRows = (input: ReplyInput): ReadonlyArray<Publication> => [
 
 /** Plans the publications of a reply. */
 export const replyRows = (input: ReplyInput, reply: CommentReply): ReadonlyArray<Publication> => {
-  const { comment, evidence, outcome, text } = reply
-  const { limited, stillThere } = wordsFor(input.workspace)
-  const thread = comment.thread ?? comment.kind
+  const { comment, evidence, fingerprint, outcome, ruling, text } = reply
+  const { limited, rulings, stillThere, withdrawn } = wordsFor(input.workspace)
+  const thread = fingerprint ?? comment.thread ?? comment.kind
   const ownId = replyOperationId(input.targetKey, "Reply")
+  if (ruling !== undefined) return textRow(input, ownId, rulings[ruling](gfm.codeSpan(input.head.slice(0, 12))))
   switch (outcome) {
+    case "withdrawn": {
+      const target = discussedKey(input.change)
+      const written = textRow(input, ownId, `**${withdrawn}** ${gfm.markdown(text).trim()}`)
+      if (fingerprint === undefined) return written
+      const operation = { _tag: "Withdraw", head: input.head, fp: fingerprint } as const
+      return [
+        { ...row(input, 0, withdrawalId(target, input.head, fingerprint), operation), targetKey: target },
+        ...written
+      ]
+    }
     case "unavailable":
       return reactionRows(input, "confused")
     case "none":

@@ -5,6 +5,7 @@ import { Outputs } from "../../src/outputs/Outputs.ts"
 export const inSnapshot = (outputs: Outputs["Service"], snapshot: Snapshot): Outputs["Service"] => {
   const within = (workspace: Workspace): Workspace => ({ ...workspace, snapshot: () => snapshot })
   return Outputs.of({
+    mayDismiss: (workspace, change, username) => outputs.mayDismiss(within(workspace), change, username),
     dismiss: (workspace, change, dismissal) => outputs.dismiss(within(workspace), change, dismissal),
     anyFor: (workspace, change) => outputs.anyFor(within(workspace), change),
     plan: (input) => outputs.plan({ ...input, workspace: within(input.workspace) }),

@@ -112,12 +112,12 @@ export class ChannelMissing extends Schema.TaggedError<ChannelMissing>()("Channe
   }
 }
 
-/** A finding of a published review that a person dismisses from chat, with the permission for it. */
+/** A finding of a published review that a person dismisses from chat, with the permission for it, or that is withdrawn. */
 export interface DismissedFinding {
   readonly fp: string
   readonly head: string
-  /** Account at the host, or the id of a person where every person may dismiss (`review.dismissal`). */
-  readonly by: string
+  /** Account at the host, or the id of a person where every person may dismiss (`review.dismissal`). Undefined: it is withdrawn. */
+  readonly by: string | undefined
 }
 
 export interface ChannelKind {

@@ -36,6 +36,10 @@ export const triageId = (targetKey: TargetKey, head: string, kind: Operation["_t
 /** A comment gets one reply and each reaction once, whatever its runs. */
 export const replyOperationId = (targetKey: TargetKey, part: string): OperationId => named(targetKey, "reply", part)
 
+/** A finding is withdrawn once per head. */
+export const withdrawalId = (target: TargetKey, head: string, fp: string): OperationId =>
+  named(target, head, "withdraw", fp)
+
 /** A note that a thread gets once: `target` is the change or issue of the thread. */
 export const threadNoteId = (target: TargetKey, thread: string, note: string): OperationId =>
   named(target, "thread", thread, note)

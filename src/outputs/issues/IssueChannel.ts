@@ -191,7 +191,7 @@ const dismissIssues = Effect.fnUntraced(function* (
       dismissed.add(issue.number)
       if (section.state === "dismissed") continue
       const names = { op: dismissalId(fp, String(issue.number)), scope }
-      const note = `**${labels.dismissedBy(gfm.plain(by))}**`
+      const note = `**${by === undefined ? labels.withdrawn : labels.dismissedBy(gfm.plain(by))}**`
       const body = renderResolvedBody(issue.body, note, names, limit, labels.cut, "dismissed")
       yield* host.issues.edit(change.repo, issue.number, { title: undefined, body, state: "closed" })
     }

@@ -81,7 +81,7 @@ export const dismissThreads = Effect.fnUntraced(function* (
   for (const { state, thread } of own) {
     if (state === "dismissed") continue
     const names = { op: dismissalId(fp, thread.hostId), scope: head.slice(0, 16) }
-    const note = `**${labels.dismissedBy(gfm.plain(by))}**`
+    const note = `**${by === undefined ? labels.withdrawn : labels.dismissedBy(gfm.plain(by))}**`
     yield* host.threads.dismiss(
       change.repo,
       number,

@@ -484,6 +484,7 @@ export const pageTexts = {
   "operation.IssueComment": "Issue comment",
   "operation.Reaction": "Reaction",
   "operation.Reply": "Reply",
+  "operation.Withdraw": "Withdrawal of a finding",
   "operation.Issues": "Managed issues",
   "operation.Label": "Label",
   "operation.Review": "Review with comments",

@@ -474,6 +474,7 @@ export const pageTexts = {
   "operation.IssueComment": "议题评论",
   "operation.Reaction": "表情回应",
   "operation.Reply": "回复",
+  "operation.Withdraw": "撤回问题",
   "operation.Issues": "托管议题",
   "operation.Label": "标签",
   "operation.Review": "带评论的评审",

@@ -81,6 +81,7 @@ const outputs = Layer.effect(
   Effect.gen(function* () {
     const host = yield* Host
     return Outputs.of({
+      mayDismiss: () => Effect.succeed(false),
       dismiss: () => Effect.succeed("not_published"),
       anyFor: () => true,
       plan: () => [],

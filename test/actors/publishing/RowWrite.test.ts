@@ -49,6 +49,7 @@ const outputs = Layer.effect(
   Outputs,
   Effect.map(Host, (host) =>
     Outputs.of({
+      mayDismiss: () => Effect.succeed(false),
       dismiss: () => Effect.succeed("not_published"),
       anyFor: () => true,
       plan: () => [],

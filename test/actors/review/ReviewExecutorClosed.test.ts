@@ -62,6 +62,7 @@ const outputs = Layer.effect(
   Outputs,
   Effect.map(Host, ({ statuses }) =>
     Outputs.of({
+      mayDismiss: () => Effect.succeed(false),
       dismiss: () => Effect.succeed("not_published"),
       anyFor: () => true,
       plan: () => [],

@@ -34,6 +34,7 @@ import { analysis, change, publication } from "../Fixtures.ts"
 const outputs = Layer.succeed(
   Outputs,
   Outputs.of({
+    mayDismiss: () => Effect.succeed(false),
     dismiss: () => Effect.succeed("not_published"),
     anyFor: () => true,
     plan: () => [],

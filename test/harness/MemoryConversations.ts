@@ -17,10 +17,12 @@ const emptyThread: Thread = {
   isLocked: false
 }
 
-export class FakeConversations {
+export class MemoryConversations {
   /** Threads by id; comments below the change are in `general`. */
   readonly threads = new Map<string, Thread>()
   readonly reactions: Array<string> = []
+  /** Findings that were withdrawn. */
+  readonly withdrawn: Array<string> = []
   isPrivate: boolean | undefined = true
   /** Failures of the next calls of a method, first to last. `lost`: the write arrives, its response does not. */
   readonly failures: Array<"read" | "reply" | "lost"> = []
