@@ -137,10 +137,10 @@ const settleFailure = Effect.fnUntraced(function* (
 
 /** Returns the update of a row that was sent, that had nothing to write, or for which the host has no place. */
 const settleSent = (sent: SentRow): PublicationUpdate => {
-  const { hostId, url, ignoredDismissals, nothingToDo, posted, reactions, skipped } = sent
+  const { hostId, url, ignoredDismissals, listed, nothingToDo, posted, reactions, skipped } = sent
   if (skipped !== undefined) return { status: "dropped", error: skipped }
   return nothingToDo === undefined
-    ? { status: "sent", hostId, url, ignoredDismissals, posted, reactions }
+    ? { status: "sent", hostId, url, ignoredDismissals, listed, posted, reactions }
     : { status: "nothing_to_do", error: nothingToDo, ignoredDismissals, reactions }
 }
 
@@ -271,8 +271,9 @@ export const lookUpRow = Effect.fnUntraced(function* (
   row: Publication
 ): Effect.fn.Return<boolean, StoreError, ConfigStore | Notices | Outbox | Outputs> {
   yield* Effect.sleep(settleBeforeLookup)
+  const previous = yield* loadPrevious(run, row, [])
   const result = yield* (yield* Outputs)
-    .find(workspace, run.change, row)
+    .find(workspace, run.change, row, previous)
     .pipe(Effect.provideService(DuringOutage, "wait"), Effect.result)
   if (result._tag === "Success") {
     const match = result.success

@@ -80,7 +80,7 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
       isLastAttempt: isLastAttempt(work),
       progress: (step) =>
         step._tag === "Working" ? progress.publish(workingNews(run, step.pass, step.progress)) : Effect.void,
-      previous: previous !== undefined && carriesOver(previous, run) ? previous.analysis : undefined,
+      previous: previous !== undefined && carriesOver(previous, run) ? withSummaryHead(previous) : undefined,
       filters: fileFilters(snapshot, change)
     },
     outsider
@@ -159,6 +159,10 @@ const readWithoutHost = Effect.fnUntraced(function* (run: Run, { profile, snapsh
   }
   return { issues: [], lessons: yield* lessonsFor(run, workspace, undefined), outsider: undefined, request }
 })
+
+/** A review that reads nothing again keeps the summary, which describes its own commit. */
+const withSummaryHead = ({ analysis, head }: Run) =>
+  analysis && { ...analysis, summaryHead: analysis.summaryHead ?? head }
 
 const workingNews = (
   { id, targetKey, workspace }: Run,

@@ -1,6 +1,7 @@
 /** Result of an analysis. Stored before anything is published, so that no crash makes anyone pay for it twice. */
 import { Schema } from "effect"
 import { Coverage } from "./Coverage.ts"
+import { Severity } from "./Kinds.ts"
 import { addUsd, noMoney, Usd } from "./Money.ts"
 import { toSnakeCase } from "./Record.ts"
 import { Finding } from "./Problem.ts"
@@ -90,6 +91,8 @@ export const Analysis = Schema.Struct({
   findings: Schema.Array(Finding),
   /** Markdown, written by the model. Empty without a model that wrote one. */
   summary: Schema.String,
+  /** Commit that the summary describes, if it is that of an earlier review. */
+  summaryHead: Schema.optional(Schema.String),
   /** Replaces the summary where no model wrote one. */
   conclusion: Schema.optional(Reason),
   /** Reason for skipping the review, of the model or because no line is to be reviewed. */
@@ -118,6 +121,13 @@ export type Analysis = typeof Analysis.Type
 /** Returns the findings that are not dismissed: those that count. */
 export const openFindings = ({ dismissed = [], findings }: Pick<Analysis, "dismissed" | "findings">) =>
   findings.filter(({ fingerprint }) => !dismissed.includes(fingerprint))
+
+/** Returns how often each severity occurs, the most severe first. */
+export const countBySeverity = (severities: ReadonlyArray<Severity>) =>
+  Severity.literals
+    .toReversed()
+    .map((severity) => ({ severity, count: severities.filter((other) => other === severity).length }))
+    .filter(({ count }) => count > 0)
 
 /** Returns whether the budget refused the first model call, so that no part of the change was read. */
 export const isRefusedByBudget = ({ coverage, usage }: Pick<Analysis, "coverage" | "usage">): boolean =>

@@ -101,6 +101,10 @@ export const countReviewed = ({ reviewed, unnamed }: Coverage): number => review
 export const countSkipped = ({ skipped, unnamed }: Coverage): number =>
   Object.values(unnamed?.skipped ?? {}).reduce((sum, count) => sum + count, skipped.length)
 
+/** Returns the number of files that no review has to read again. */
+export const countUnchanged = ({ skipped, unnamed }: Coverage): number =>
+  skipped.filter(({ reason }) => reason === "unchanged").length + (unnamed?.skipped["unchanged"] ?? 0)
+
 /** Returns the named paths with added text that was not read. */
 export const unreadPaths = ({ skipped }: Coverage): ReadonlyArray<string> => [
   ...new Set(skipped.flatMap(({ path, unread }) => (unread === true ? [path] : [])))

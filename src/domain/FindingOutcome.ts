@@ -14,18 +14,15 @@
  * | no      | open       | otherwise          | otherwise                   | open                  |
  * | no      | fixed or dismissed | any        |                             | unchanged             |
  */
-import { Schema } from "effect"
 import type { Analysis } from "./Analysis.ts"
 import { namesAll } from "./Coverage.ts"
+import { FindingState } from "./FindingState.ts"
 import { Severity } from "./Kinds.ts"
 import type { Finding } from "./Problem.ts"
 import type { Reaction } from "./Publication.ts"
 import * as Field from "./Field.ts"
 import { record } from "./Record.ts"
 import type { RecordValues } from "./Record.ts"
-
-export const FindingOutcome = Schema.Literals(["open", "fixed", "dismissed"])
-export type FindingOutcome = typeof FindingOutcome.Type
 
 export const OutcomeRecord = record({
   fingerprint: Field.text,
@@ -34,7 +31,7 @@ export const OutcomeRecord = record({
   path: Field.text,
   /** Newest head on which it was present. */
   head: Field.text,
-  outcome: Field.stored(FindingOutcome),
+  outcome: Field.stored(FindingState),
   /** True once a person replied to its comment. */
   replied: Field.flag
 })

@@ -19,6 +19,7 @@
 import { Schema } from "effect"
 import { CommentPlace } from "./Change.ts"
 import { makeLifecycle } from "./Lifecycle.ts"
+import { FindingState } from "./FindingState.ts"
 import { Severity } from "./Kinds.ts"
 import { Anchor } from "./Problem.ts"
 import { CheckedCode } from "./IssueCode.ts"
@@ -74,13 +75,39 @@ export const IssueProblem = Schema.Struct({
 })
 export type IssueProblem = typeof IssueProblem.Type
 
-/** One problem of a summary: `name` is one safe line. */
-export const SummaryProblem = Schema.Struct({ fp: Schema.String, file: Schema.String, name: Schema.String })
+const listed = {
+  fp: Schema.String,
+  file: Schema.String,
+  severity: Severity,
+  /** Title, as one safe line. */
+  name: Schema.String,
+  /** Path and lines, as safe text. */
+  place: Schema.String,
+  /** Link to the lines, of which the thread at the host takes the place. */
+  url: Schema.optional(Schema.String)
+}
+
+/** One problem of a summary. */
+export const SummaryProblem = Schema.Struct({
+  ...listed,
+  /** Safe Markdown, of a problem without a comment at its line. */
+  detail: Schema.optional(Schema.String),
+  /** True below the severity from which problems get comments at lines. */
+  folded: Schema.optional(Schema.Boolean)
+})
 export type SummaryProblem = typeof SummaryProblem.Type
 
-/** Problems of a review, for the comparison with the previous one. */
+/** A finding in the summary of a change. It keeps its number for the life of the change. */
+export const ListedFinding = Schema.Struct({ ...listed, number: Schema.Int, state: FindingState })
+export type ListedFinding = typeof ListedFinding.Type
+
+/** Problems of a review, for the list of the summary and the comparison with the previous one. */
 export const SummaryProblems = Schema.Struct({
   found: Schema.Array(SummaryProblem),
+  /** Fingerprints of found problems that people had dismissed when the review ended. */
+  dismissed: Schema.optional(Schema.Array(Schema.String)),
+  /** Sentence for a list without an open problem. */
+  clean: Schema.optional(Schema.String),
   present: Schema.Array(Schema.String),
   analysed: Schema.Array(Schema.String),
   changed: Schema.Array(Schema.String),
@@ -239,6 +266,8 @@ export const Publication = record({
   error: Field.optional(Field.reason),
   /** Fingerprints of the comments of a review that the host took at their lines. */
   posted: Field.optional(Field.json(Schema.Array(Schema.String))),
+  /** Findings as a sent summary lists them, with those of earlier reviews. */
+  listed: Field.optional(Field.json(Schema.Array(ListedFinding))),
   /** Dismissals at the time of sending, for rows that read comments of earlier reviews. */
   ignoredDismissals: Field.optional(Field.json(Schema.Array(IgnoredDismissal))),
   /** Reactions at the time of sending, for rows that read comments of earlier reviews. */

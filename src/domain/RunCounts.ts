@@ -6,7 +6,7 @@ import { openFindings } from "./Analysis.ts"
 import type { Analysis, ModelUsage } from "./Analysis.ts"
 import { countReviewed } from "./Coverage.ts"
 import { findSlot } from "./DurationHistogram.ts"
-import type { FindingOutcome } from "./FindingOutcome.ts"
+import type { FindingState } from "./FindingState.ts"
 import { toNanos } from "./Money.ts"
 import type { Usd } from "./Money.ts"
 import type { RunStatus } from "./Run.ts"
@@ -169,7 +169,7 @@ const countReview = (run: EndedRun): RunStatistics => {
 
 /** Facts about a finding that are counted. */
 interface CountedFinding {
-  readonly outcome: FindingOutcome
+  readonly outcome: FindingState
   readonly replied: boolean
 }
 

@@ -1,6 +1,6 @@
 /** Computes the commit status of a review. Pure. */
 import type { Reason } from "./Reason.ts"
-import { isRefusedByBudget, openFindings } from "./Analysis.ts"
+import { countBySeverity, isRefusedByBudget, openFindings } from "./Analysis.ts"
 import type { Analysis } from "./Analysis.ts"
 import { countUnread, hasUnreadText, isMostlyRead } from "./Coverage.ts"
 import { severityRank } from "./Kinds.ts"
@@ -38,8 +38,11 @@ export const describe = (
   if (isRefusedByBudget({ coverage, usage }))
     return { _tag: "BudgetExhausted", ...(count === 0 ? {} : { known: count }) }
   const dismissed = count === findings.length ? {} : { dismissed: findings.length - count }
+  const severities = countBySeverity(openFindings(analysis).map(({ problem }) => problem.severity)).map(
+    (one): Reason => ({ _tag: "SeverityCount", ...one })
+  )
   const found: Reason =
-    count === 0 ? { _tag: "NoProblemsFound", ...dismissed } : { _tag: "ProblemsFound", count, ...dismissed }
+    count === 0 ? { _tag: "NoProblemsFound", ...dismissed } : { _tag: "ProblemsFound", severities, ...dismissed }
   const lost = coverage.unusable?.find(({ reason }) => reason === "report")?.count ?? 0
   if (lost > 0) return { _tag: "ReportsLost", found, count: lost }
   const unread = countUnread(coverage)

@@ -252,8 +252,9 @@ const nothingToRead = ({ files, skipped }: ReadChange): Reason => {
 }
 
 /** Returns the verdict where no file is read again: that of the earlier review. */
-const verdictOf = ({ conclusion, summary, skipped }: Analysis, { findings }: CarriedFiles) => ({
+const verdictOf = ({ conclusion, summary, summaryHead, skipped }: Analysis, { findings }: CarriedFiles) => ({
   summary,
+  ...(summaryHead === undefined ? {} : { summaryHead }),
   ...(conclusion === undefined ? {} : { conclusion }),
   ...(skipped === undefined || findings.length > 0 ? {} : { skipped })
 })

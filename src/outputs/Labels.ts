@@ -3,7 +3,10 @@ import { isRefusedByBudget } from "../domain/Analysis.ts"
 import { hasUnreadText, isMostlyRead } from "../domain/Coverage.ts"
 import type { SkipReason } from "../domain/Coverage.ts"
 import type { Severity } from "../domain/Kinds.ts"
-import { findText } from "../text/Render.ts"
+import type { FindingState } from "../domain/FindingState.ts"
+import { findText, valueText } from "../text/Render.ts"
+import type { LanguageTexts } from "../text/Render.ts"
+import { en } from "../text/en.ts"
 import { zh } from "../text/zh.ts"
 import type { PublishInput } from "./channels/Channel.ts"
 import { isChinese } from "../text/InLanguage.ts"
@@ -14,11 +17,17 @@ export interface Labels {
   readonly category: (category: string) => string
   readonly skip: Readonly<Record<typeof SkipReason.Type, string>>
   readonly found: (count: number) => string
+  /** Separates a count from its parts. */
+  readonly colon: string
+  readonly states: Readonly<Record<FindingState, string>>
+  /** State of an open finding whose file was not read in full. */
+  readonly unread: string
+  /** Title of the folded problems, with their counts. */
+  readonly minor: (counts: string) => string
+  /** Text above the comments of one review. */
   readonly atLines: string
-  /** Replaces `atLines` where the host refused some of the comments; their problems are at the end of the summary. */
-  readonly atSomeLines: string
-  /** Replaces `atLines` where the host refused all comments. */
-  readonly atNoLine: string
+  /** Title of the comments that the host refused at their lines. */
+  readonly refused: string
   readonly clean: string
   /** Replaces `clean` where added text was not read. */
   readonly cleanAsRead: string
@@ -27,17 +36,16 @@ export interface Labels {
   /** Replaces `clean` where the budget refused the first model call. */
   readonly cleanUnread: string
   readonly skipped: string
-  readonly listed: string
   readonly hidden: (count: number) => string
-  readonly coverage: (files: number, lines: number, skipped: number) => string
+  readonly coverage: (counts: CoverageCounts) => string
   readonly read: string
   readonly leftOut: string
   /** Changed lines of a file that were read. */
   readonly linesRead: (read: number, changed: number) => string
   readonly more: (count: number) => string
   readonly notices: string
-  readonly severityHead: string
-  readonly countHead: string
+  /** Title of what the model wrote, and the commit that it describes. */
+  readonly described: (commit: string) => string
   readonly model: string
   readonly commit: string
   readonly details: string
@@ -71,6 +79,27 @@ export interface Labels {
   readonly triageReopen: string
 }
 
+/** Numbers of files and of changed lines. */
+interface CoverageCounts {
+  readonly files: number
+  readonly lines: number
+  readonly unchanged: number
+  readonly skipped: number
+}
+
+const findingStates = (texts: LanguageTexts): Labels["states"] => {
+  const word = (state: FindingState) => valueText(texts, "finding", state)
+  return {
+    open: word("open"),
+    partly: word("partly"),
+    fixed: word("fixed"),
+    withdrawn: word("withdrawn"),
+    dismissed: word("dismissed"),
+    moved_away: word("moved_away"),
+    open_at_merge: word("open_at_merge")
+  }
+}
+
 const english: Labels = {
   title: "Code review",
   category: (category) => category,
@@ -94,25 +123,34 @@ const english: Labels = {
     unchanged: "unchanged since the last review"
   },
   found: (count) => `${count} ${count === 1 ? "problem" : "problems"} found`,
-  atLines: "See the comments on the affected lines.",
-  atSomeLines: "See the comments on the affected lines, and below the problems whose comments the host refused.",
-  atNoLine: "The host refused the comments on the affected lines; their problems are below.",
+  colon: ": ",
+  states: findingStates(en),
+  unread: "not read again",
+  minor: (counts) => `Less important: ${counts}`,
+  atLines: "Comments on the affected lines.",
+  refused: "The host refused these comments on their lines:",
   clean: "No problems found.",
   cleanAsRead: "No problems found in the parts that were read. Some parts of the change were not read.",
   cleanAsReported: "No problems found in what could be used. Not everything that the model reported could be read.",
   cleanUnread: "Not reviewed.",
   skipped: "Not reviewed",
-  listed: "Problems without a line comment",
   hidden: (count) => `${count} more below the minimum severity of this channel.`,
-  coverage: (files, lines, skipped) =>
-    `Coverage: ${files} ${files === 1 ? "file" : "files"} and ${lines} changed lines read${skipped === 0 ? "" : `, ${skipped} skipped`}`,
+  coverage: ({ files, lines, skipped, unchanged }) => {
+    const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`
+    const read = `${count(files, "file")} and ${count(lines, "changed line")} read`
+    const parts = [
+      ...(files === 0 && lines === 0 && unchanged > 0 ? [] : [read]),
+      ...(unchanged === 0 ? [] : [`${count(unchanged, "file")} unchanged since the last review`]),
+      ...(skipped === 0 ? [] : [`${skipped} skipped`])
+    ]
+    return `Coverage: ${parts.join(", ")}`
+  },
   read: "Read",
   leftOut: "Not read, or not in full",
   linesRead: (read, changed) => `${read} of ${changed} changed lines read`,
   more: (count) => `and ${count} more`,
   notices: "Notes",
-  severityHead: "Severity",
-  countHead: "Problems",
+  described: (commit) => `What changes (as of ${commit})`,
   model: "Model",
   commit: "commit",
   details: "run details",
@@ -171,25 +209,32 @@ const chinese: Labels = {
     unchanged: "自上次评审以来没有变化"
   },
   found: (count) => `发现 ${count} 个问题`,
+  colon: "：",
+  states: findingStates(zh),
+  unread: "本次未重新读取",
+  minor: (counts) => `次要问题：${counts}`,
   atLines: "评论位于对应的代码行。",
-  atSomeLines: "评论位于对应的代码行；托管平台拒绝的评论，其问题列在下方。",
-  atNoLine: "托管平台拒绝了代码行上的评论，这些问题列在下方。",
+  refused: "托管平台拒绝将以下评论放在代码行上：",
   clean: "没有发现问题。",
   cleanAsRead: "已读部分没有发现问题；部分改动未被读取。",
   cleanAsReported: "可用的部分没有发现问题；模型报告的内容未能全部读取。",
   cleanUnread: "未进行评审。",
   skipped: "未评审",
-  listed: "没有行评论的问题",
   hidden: (count) => `另有 ${count} 个问题低于此渠道发布的级别。`,
-  coverage: (files, lines, skipped) =>
-    `覆盖范围：已读 ${files} 个文件、${lines} 行改动${skipped === 0 ? "" : `，略过 ${skipped} 个文件`}`,
+  coverage: ({ files, lines, skipped, unchanged }) => {
+    const parts = [
+      ...(files === 0 && lines === 0 && unchanged > 0 ? [] : [`已读 ${files} 个文件、${lines} 行改动`]),
+      ...(unchanged === 0 ? [] : [`${unchanged} 个文件自上次评审以来没有变化`]),
+      ...(skipped === 0 ? [] : [`略过 ${skipped} 个文件`])
+    ]
+    return `覆盖范围：${parts.join("，")}`
+  },
   read: "已读",
   leftOut: "未读或未完整读取",
   linesRead: (read, changed) => `已读 ${read}/${changed} 行改动`,
   more: (count) => `以及另外 ${count} 个`,
   notices: "说明",
-  severityHead: "级别",
-  countHead: "问题数",
+  described: (commit) => `改动说明（截至 ${commit}）`,
   model: "模型",
   commit: "提交",
   details: "评审详情",

@@ -58,7 +58,8 @@ export class Outputs extends Context.Service<
     readonly find: (
       workspace: Workspace,
       change: Change,
-      publication: Publication
+      publication: Publication,
+      previous?: Publication
     ) => Effect.Effect<SentRow | undefined, ForgeError | ChannelMissing>
     /** Returns whether the account may dismiss findings of a pull request (`review.dismissal`). Its author may not. */
     readonly mayDismiss: (

@@ -101,13 +101,14 @@ const withOwner =
 
 const rowOfSent = (
   publication: Publication,
-  { hostId, url, next = [], ignoredDismissals, nothingToDo, posted, reactions, skipped }: Sent
+  { hostId, url, next = [], ignoredDismissals, listed, nothingToDo, posted, reactions, skipped }: Sent
 ): SentRow => ({
   hostId,
   url,
   ignoredDismissals,
   reactions,
   posted,
+  listed,
   skipped,
   nothingToDo,
   next: next.map((planned) => toPublication(publication, publication.channel, publication.position, planned))
@@ -156,7 +157,7 @@ const sendWith = (sender: Sender): Outputs["Service"]["send"] =>
   })
 
 const findWith = (sender: Sender): Outputs["Service"]["find"] =>
-  Effect.fnUntraced(function* (workspace, change, publication) {
+  Effect.fnUntraced(function* (workspace, change, publication, previous) {
     const { operation } = publication
     // It may be repeated.
     if (operation._tag === "Withdraw") return undefined
@@ -169,7 +170,8 @@ const findWith = (sender: Sender): Outputs["Service"]["find"] =>
       return written === undefined ? undefined : { ...written, next: [] }
     }
     const { to, kind } = yield* context(sender, workspace, change, publication)
-    const owned = (from: ChannelContext) => kind.find(from, publication).pipe(withOwner(sender, change, publication))
+    const owned = (from: ChannelContext) =>
+      kind.find(from, publication, previous).pipe(withOwner(sender, change, publication))
     const sent = yield* writesToHost(to.channel, operation)
       ? sender.clients.execute(
           (client, isRepeated) => owned(isRepeated ? { ...to, client: Effect.succeed(client) } : to),

@@ -14,13 +14,15 @@ import { issueTemplate, problemTemplate, summaryTemplate } from "./text/BuiltIn.
 import type { PublishInput } from "./channels/Channel.ts"
 import { fillCode } from "./text/CodeSlot.ts"
 import { labelsFor } from "./Labels.ts"
-import { reconcile } from "./review/Reconcile.ts"
 import { gfm } from "./SafeText.ts"
-import { toSummaryProblems, sinceText } from "./text/SinceLast.ts"
+import { compareReviews, listFindings, toListed, toSummaryProblems } from "./text/FindingList.ts"
+import type { ListInput } from "./text/FindingList.ts"
+import { renderList } from "./text/ListText.ts"
+import { sinceText } from "./text/SinceLast.ts"
 import { compile } from "./text/Template.ts"
 import type { TemplateFailure } from "./text/Template.ts"
 import { tidy } from "./text/Tidy.ts"
-import { frameView, problemView, sinceSlot, summaryView } from "./text/View.ts"
+import { frameView, listSlot, problemView, sinceSlot, summaryView } from "./text/View.ts"
 
 type TemplatePart = "problem" | "summary"
 
@@ -119,22 +121,31 @@ export const renderSource = (
   source: string
 ): Result.Result<string, TemplateFailure> => {
   const view = toView(workspace, part, channel?.mention_author === true)
+  const { output_language: language } = workspace.review
   return Result.map(
     Result.flatMap(compile(source), (template) => template(view)),
-    (text) => tidy(fillCode(text, findings, gfm).replaceAll(sinceSlot, () => sampleSince(workspace)))
+    (text) => {
+      const input = sampleList(workspace)
+      const list = renderList(listFindings(input), undefined, { language, hasHtml: true })
+      const since = sinceText(compareReviews(input), labelsFor(language).since)
+      return tidy(
+        fillCode(text, findings, gfm)
+          .replaceAll(sinceSlot, () => since)
+          .replaceAll(listSlot, () => list)
+      )
+    }
   )
 }
 
-/**
- * Renders the comparison with the previous review for an example where the first problem is new and the second exists already.
- */
-const sampleSince = (workspace: Workspace): string => {
-  const { found } = toSummaryProblems(sampleInput(workspace), findings)
-  const review = { found, present: new Set<string>(), analysed: new Set<string>(), changed: undefined, complete: true }
-  const before = found
-    .slice(1)
-    .map(({ fp, file, name }) => ({ fp, files: [file], state: "open" as const, name, ignored: [] }))
-  return sinceText(reconcile(review, before), labelsFor(workspace.review.output_language).since)
+/** Returns the findings of the example: the first problem is new, and the second exists already. */
+const sampleList = (workspace: Workspace): ListInput => {
+  const review = toSummaryProblems(sampleInput(workspace), {
+    findings,
+    detailed: new Set(findings.slice(1)),
+    folded: new Set(findings.slice(1))
+  })
+  const earlier = { before: [], review: { ...review, found: review.found.slice(1) }, threads: [] }
+  return { before: toListed(listFindings(earlier)), review, threads: [] }
 }
 
 /** Time for the templates of a configuration together. Those that it does not suffice for are checked when they are used. */

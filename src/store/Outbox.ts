@@ -12,6 +12,7 @@ import { TargetKey } from "../domain/Keys.ts"
 import type {
   DatedPublication,
   IgnoredDismissal,
+  ListedFinding,
   Operation,
   Publication,
   PublicationStatus,
@@ -29,6 +30,7 @@ export interface PublicationUpdate {
   readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
   readonly reactions?: ReadonlyArray<Reaction> | undefined
   readonly posted?: ReadonlyArray<string> | undefined
+  readonly listed?: ReadonlyArray<ListedFinding> | undefined
   /** True if the host failed a write, which counts for `attempts`. */
   readonly isAttempt?: boolean | undefined
 }

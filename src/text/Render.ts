@@ -1,6 +1,6 @@
 /**
  * Makes the text of a reason from the texts of a language. A text may contain
- * - `{name}`: a parameter; a nested reason is rendered, a list is joined;
+ * - `{name}`: a parameter; a nested reason is rendered, a list is joined, of reasons with `{name,}` like items;
  * - `{name:group}`: the text of a value, such as a status: key `group.value` of the texts of pages;
  * - `{name|one|many}`: one of two words, by a number; they may hold `{name}`;
  * - `{=review.exclude}`: a field of the configuration, whose name may have parameters: `{=llm.budget.{cap}}`, or be them: `{={fields}}`;
@@ -30,7 +30,7 @@ export type CommonTexts = TextsOf<Readonly<Record<Exclude<ReasonTag, keyof typeo
 /** Texts of which some may not be loaded. */
 export type LoadedTexts = TextsOf<Readonly<Partial<Record<ReasonTag, string>>>>
 
-const slot = /\{(\w+)(?::(\w+))?\}/g
+const slot = /\{(\w+)(?::(\w+))?(,)?\}/g
 const field = /\{=((?:[^{}]|\{\w+\})+)\}/g
 const choice = /\{(\w+)\|([^|]*)\|((?:[^{}]|\{\w+\})*)\}/g
 
@@ -62,14 +62,15 @@ const renderAt = (texts: LoadedTexts, reason: Reason, depth: number, onField: (n
     : undefined
   if (template === undefined || depth > maxDepth) return reason._tag
   const values: Readonly<Record<string, unknown>> = { ...reason }
-  const show = (value: unknown): string => {
-    if (Array.isArray(value)) return value.map(show).join(texts.separators[value.every(Predicate.isString) ? 0 : 1])
+  const show = (value: unknown, areItems = false): string => {
+    if (Array.isArray(value))
+      return value.map((item) => show(item)).join(texts.separators[areItems || value.every(Predicate.isString) ? 0 : 1])
     return isNested(value) ? renderAt(texts, value, depth + 1, onField) : String(value)
   }
   /** Its parameters are replaced with those of the text. */
   const readField = (name: string): string => {
     const listed = values[name.slice(1, -1)]
-    if (Array.isArray(listed)) listed.map(show).forEach(onField)
+    if (Array.isArray(listed)) listed.map((item) => show(item)).forEach(onField)
     else onField(name.replaceAll(slot, (_, param: string) => show(values[param])))
     return name
   }
@@ -77,8 +78,8 @@ const renderAt = (texts: LoadedTexts, reason: Reason, depth: number, onField: (n
     text
       .replaceAll(field, (_, name: string) => readField(name))
       .replaceAll(choice, (_, name: string, one: string, many: string) => (values[name] === 1 ? one : many))
-      .replaceAll(slot, (_, name: string, group?: string) =>
-        group === undefined ? show(values[name]) : valueText(texts, group, show(values[name]))
+      .replaceAll(slot, (_, name: string, group?: string, comma?: string) =>
+        group === undefined ? show(values[name], comma !== undefined) : valueText(texts, group, show(values[name]))
       )
   const isPresent = (text: string): boolean =>
     [...text.matchAll(slot)].every(([, name = ""]) => Predicate.isNotNullish(values[name]))

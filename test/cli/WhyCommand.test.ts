@@ -176,12 +176,12 @@ it("names the pull request and branch whose review decides the status of the new
   const status = {
     head: "75541bc51648913f31be857684fd70271cb7fa9c",
     state: "failure",
-    description: { _tag: "ProblemsFound", count: 1 },
+    description: { _tag: "ProblemsFound", severities: [{ _tag: "SeverityCount", count: 1, severity: "high" }] },
     number: 12,
     branch: "main\n",
     run_id: "01a20e2f-24ce-7008-a2d4-896ff3ed3817"
   } as const
   expect(formatStory({ ...story([run({})]), status }).at(-1)).toBe(
-    "status of 75541bc51648: failure, 1 problem found (run 01a20e2f-24ce-7008-a2d4-896ff3ed3817 of #12 into main)"
+    "status of 75541bc51648: failure, 1 high (run 01a20e2f-24ce-7008-a2d4-896ff3ed3817 of #12 into main)"
   )
 })

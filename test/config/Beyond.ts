@@ -128,6 +128,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["outputs.channels[].notifications", "enum", "batched (runtime)", "`batched`, `immediate`, `none`"],
   ["outputs.channels[].min_severity", "enum", "—", "`info`, `low`, `medium`, `high`, `critical`"],
   ["outputs.channels[].max_comments", "int > 0", "—", "Most comments"],
+  ["outputs.channels[].inline_min_severity", "enum", "medium (runtime)", "`info`, `low`, `medium`, `high`, `critical`"],
   ["im.connections.<id>.enabled", "boolean", "true", "A binding needs an enabled connection"],
   ["llm.budget.per_author_daily_usd", "number >= 0", "—", "Per-author daily USD cap"],
   ["review.max_per_author_hour", "int 0-1000000", "0", "Reviews per author and hour"],

@@ -164,7 +164,7 @@ describe("aicr demo", () => {
     }
     const page = await fetch(/^ {2}read it at +(\S+)/m.exec(demo.said.stdout)?.[1] ?? "")
     const html = await page.text()
-    assert.match(html, /<li class="failure">[^\n]*aicr\/review[^\n]*problems found/)
+    assert.match(html, /<li class="failure">[^\n]*aicr\/review[^\n]*\d critical, /)
     assert.match(html, /<form [^>]*action="[^"]+\/comments">.*<textarea[^>]* name="body"/)
     assert.strictEqual(readdirSync(demo.folder).length, 1)
     demo.signal("SIGINT")
@@ -207,7 +207,7 @@ describe("aicr demo", () => {
     writeFileSync(file, fixed)
     git("-C", work, "commit", "--quiet", "--all", "--message", "Read each line once")
     git("-C", work, "push", "--quiet", "origin", branch)
-    await wait(async () => /1 resolved/.test(await read()), "the review of the fix")
+    await wait(async () => /1 fixed/.test(await read()), "the review of the fix")
     assert.match(await read(), /1 dismissed/)
     rmSync(work, { recursive: true })
   }, 240_000)
@@ -216,7 +216,7 @@ describe("aicr demo", () => {
     const problem = {
       file: "web/src/money.ts",
       line: 5,
-      severity: "low",
+      severity: "medium",
       category: "correctness",
       message: "NaN is not refused",
       quote: "export const euros = (cents: number): string => format.format(cents / 100)"

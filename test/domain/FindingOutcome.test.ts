@@ -1,6 +1,7 @@
 import { expect, it } from "vitest"
 import { decideOutcomes } from "../../src/domain/FindingOutcome.ts"
-import type { FindingOutcome, OutcomeRecord, SettledReview } from "../../src/domain/FindingOutcome.ts"
+import type { FindingState } from "../../src/domain/FindingState.ts"
+import type { OutcomeRecord, SettledReview } from "../../src/domain/FindingOutcome.ts"
 import type { Reaction } from "../../src/domain/Publication.ts"
 import { verbatimReason } from "../../src/domain/Reason.ts"
 
@@ -10,7 +11,7 @@ const finding = (fingerprint = fp) => ({
   problem: { file: "a.ts", severity: "high" as const, category: "bug", message: "Off by one" },
   anchor: { path: "a.ts", side: "new" as const, line: 3 }
 })
-const before = (outcome: FindingOutcome, more: Partial<OutcomeRecord> = {}): OutcomeRecord => ({
+const before = (outcome: FindingState, more: Partial<OutcomeRecord> = {}): OutcomeRecord => ({
   fingerprint: fp,
   category: "bug",
   severity: "high",
@@ -38,9 +39,9 @@ const unread = { coverage: { ...coverage, reviewed: [], skipped: [{ path: "a.ts"
 
 it.each<{
   readonly name: string
-  readonly from?: FindingOutcome
+  readonly from?: FindingState
   readonly now: SettledReview
-  readonly to: FindingOutcome
+  readonly to: FindingState
 }>([
   { name: "new", now: review(true), to: "open" },
   { name: "new, and dismissed in another run of the service", now: review(true, {}, dismissedNow), to: "dismissed" },

@@ -20,7 +20,7 @@ const descriptions: Readonly<Record<StatusState, Reason>> = {
   pending: { _tag: "ReviewInProgress" },
   success: { _tag: "NoProblemsFound" },
   neutral: { _tag: "FilesUnread", found: { _tag: "NoProblemsFound" }, count: 1 },
-  failure: { _tag: "ProblemsFound", count: 2 }
+  failure: { _tag: "ProblemsFound", severities: [{ _tag: "SeverityCount", count: 2, severity: "high" }] }
 }
 const verdict = (state: StatusState, over: Partial<RunVerdict> = {}): RunVerdict => ({
   state,
@@ -64,17 +64,9 @@ describe("headStatus", () => {
   })
 
   it.each([
-    ["another pull request", recorded(1, 2, "side", "failure"), "2 problems found in #2 (into side)"],
-    [
-      "another pull request into the same branch",
-      recorded(9, 2, "main", "failure"),
-      "2 problems found in #2 (into main)"
-    ],
-    [
-      "the same pull request into another branch",
-      recorded(1, 1, "side", "failure"),
-      "2 problems found in #1 (into side)"
-    ]
+    ["another pull request", recorded(1, 2, "side", "failure"), "2 high in #2 (into side)"],
+    ["another pull request into the same branch", recorded(9, 2, "main", "failure"), "2 high in #2 (into main)"],
+    ["the same pull request into another branch", recorded(1, 1, "side", "failure"), "2 high in #1 (into side)"]
   ])("is the failure of %s", (_, other, description) => {
     for (const state of ["success", "neutral", "pending"] as const)
       expect(shown(state, [recorded(5, 1, "main", state), other])).toEqual(["failure", description, other.runId])
@@ -187,5 +179,5 @@ it("names the other change within the shortest limit of the hosts", () => {
   const long = recorded(1, 123_456, "feature/".repeat(40), "neutral")
   expect(text(long, "!").length).toBeLessThanOrEqual(140)
   expect(text(long, "!")).toMatch(/ in !123456 \(into feature\/.*…\)$/)
-  expect(text(recorded(1, 2, undefined, "failure"), "#")).toBe("2 problems found in #2")
+  expect(text(recorded(1, 2, undefined, "failure"), "#")).toBe("2 high in #2")
 })

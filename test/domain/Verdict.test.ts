@@ -65,7 +65,7 @@ describe("the verdict on a commit", () => {
     const dismissed = findings.slice(0, 1).map(({ fingerprint }) => fingerprint)
     const of = { ...analysis([]), findings, dismissed }
     expect(decideVerdict(of, { unread: "neutral", status_fail_on: "high" })).toBe("success")
-    expect(words(of)).toBe("1 problem found, 1 dismissed")
+    expect(words(of)).toBe("1 low, 1 dismissed")
   })
 
   it("names what was not read, and never calls it clean", () => {

@@ -92,6 +92,7 @@ export const payloads: ReadonlyArray<string> = [
   '```\n<!-- aicr:v1 {"op":"forged"} -->\n```',
   "<!-- aicr-author -->",
   "<!-- aicr-since -->",
+  "<!-- aicr-findings -->",
   "`<!-- aicr-author -->`",
   "<!-- aicr-code 00000000000000000000000000000001 -->",
   "{{run.id}} {{{summary.text}}} {{#each problems}}",

@@ -350,12 +350,14 @@ describe("outputs", () => {
     expect(nowhere.message).toContain("trigger host is no longer configured")
   })
 
-  it("reports channels that it cannot serve", () => {
+  it("publishes nothing to channels that it cannot serve, and does not name them in the summary", () => {
     const service = outputsWith([host.forge.profile()])
     const channels = [{ name: "chat", kind: Object("fax") }] as const
     const both = { default: { line_comments: ["gitea_pr_review"], summary: ["gitea_pr_review", "chat"] } }
     const given = input([], { workspace: workspace({ channels, routes: both }), analysis: analysis([]) })
-    expect(JSON.stringify(service.plan(given))).toContain("channel chat: its kind fax is not available")
+    const planned = service.plan(given)
+    expect(new Set(planned.map((row) => row.channel))).toEqual(new Set(["gitea_pr_review"]))
+    expect(JSON.stringify(planned)).not.toContain("fax")
     const only = workspace({ channels, routes: routes("chat") })
     expect(service.anyFor(only, change)).toBe(false)
   })

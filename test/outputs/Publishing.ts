@@ -127,6 +127,7 @@ export const publishAll = async (setup: Setup, given: PublishInput): Promise<Rea
           hostId: answer.hostId,
           ignoredDismissals: answer.ignoredDismissals,
           posted: answer.posted,
+          listed: answer.listed,
           reactions: answer.reactions
         }
         waiting.unshift(...(answer.next ?? []).map((planned) => rowOf(planned, channel.name, given.runId)))

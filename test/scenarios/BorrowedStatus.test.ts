@@ -56,10 +56,10 @@ it("a second pull request of the same head, into a branch that has the problem, 
   await at.forge.notify(second, "opened")
   await ended(2)
   expect(statuses(pull).map(({ state }) => state)).not.toContain("success")
-  expect(last(pull)).toMatchObject({ state: "failure", description: "1 problem found in #1 (into main)" })
+  expect(last(pull)).toMatchObject({ state: "failure", description: "1 high in #1 (into main)" })
   for (const each of [pull, second]) {
     expect(await printStory(at, each)).toMatch(
-      new RegExp(`status of ${pull.head.slice(0, 12)}: failure, 1 problem found \\(run \\S+ of #1 into main\\)`)
+      new RegExp(`status of ${pull.head.slice(0, 12)}: failure, 1 high \\(run \\S+ of #1 into main\\)`)
     )
   }
 }, 120_000)
@@ -72,7 +72,7 @@ it("a change of the base to a branch that has everything, and back, shows no suc
   await at.forge.retarget(pull, "all")
   await at.forge.notify(pull, "edited")
   await ended(2)
-  expect(last(pull)).toMatchObject({ state: "failure", description: "1 problem found in #1 (into main)" })
+  expect(last(pull)).toMatchObject({ state: "failure", description: "1 high in #1 (into main)" })
   await at.forge.retarget(pull, "main")
   await at.forge.notify(pull, "edited")
   await ended(3)
@@ -183,7 +183,7 @@ it("two nodes write the status of one commit, and a node is killed at every seco
   await waitUntil(() => writes >= 6, { timeout: 90_000, describe: () => at.logs(40) })
   await restarted
   await at.settled(90_000)
-  expect(last(first)).toMatchObject({ state: "failure", description: expect.stringMatching(/^1 problem found/) })
+  expect(last(first)).toMatchObject({ state: "failure", description: expect.stringMatching(/^1 high/) })
   // The review into main began before any of the others ended, or its verdict was the first.
   expect(
     statuses(first)

@@ -55,7 +55,7 @@ it("a pull request that is closed before its first review fails no head, and wai
   expect(statuses(pull).map(({ state }) => state)).not.toContain("failure")
   await command(at, "queue", "resume", "-w", toWorkspace(repository))
   await settled(at, pull)
-  expect(last(pull)?.description).toMatch(/^1 problem found/)
+  expect(last(pull)?.description).toMatch(/^1 high/)
 }, 180_000)
 
 it("a head whose pull request moves between bases before its first review is pending, until it is closed", async () => {

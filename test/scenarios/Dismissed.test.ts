@@ -18,7 +18,7 @@ it("a review after a dismissal passes, and counts and lists the finding as dismi
     waitUntil(() => listStates(pull).at(-1) === state, { timeout: 60_000, describe: () => at.aicr.log })
   await at.forge.notify(pull, "opened")
   await ends("failure")
-  expect(newest()?.description).toBe("1 problem found")
+  expect(newest()?.description).toBe("1 high")
   const comment = pull.reviews.flatMap(({ comments }) => comments).find(({ path }) => path === toFilePath("dismissed"))
   if (comment === undefined) throw new Error("no comment at the line")
   comment.resolver = at.forge.user("erin")
@@ -27,9 +27,8 @@ it("a review after a dismissal passes, and counts and lists the finding as dismi
   expect(newest()?.description).toBe("No problems found, 1 dismissed")
   const summary = pull.comments.at(-1)?.body ?? ""
   expect(summary).not.toContain("1 problem found")
-  expect(summary).not.toContain("High")
-  expect(summary).toContain("1 dismissed")
-  expect(summary).toContain("- dismissed: Problem of dismissed")
+  expect(summary).toContain("**No problems found.** · 1 dismissed\n")
+  expect(summary).toMatch(/^- \*\*1\*\* ~~🔴 High · .*Problem of dismissed.*~~ · dismissed$/m)
 
   // The review of a push reports it the same way.
   await at.forge.push("team/one", {

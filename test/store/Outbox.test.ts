@@ -30,6 +30,7 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
           url: undefined,
           error: undefined,
           ignoredDismissals: undefined,
+          listed: undefined,
           reactions: undefined,
           posted: undefined
         })

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { ModelUsage as StoredModelUsage } from "../../domain/Analysis.ts"
 import { Coverage as StoredCoverage, SkippedFile } from "../../domain/Coverage.ts"
 import { structFields, time as timeField } from "../../domain/Field.ts"
-import { FindingOutcome } from "../../domain/FindingOutcome.ts"
+import { FindingState } from "../../domain/FindingState.ts"
 import { Anchor as StoredAnchor, ReportedProblem } from "../../domain/Problem.ts"
 import { DatedPublication } from "../../domain/Publication.ts"
 import { DatedOutcome } from "../../store/Outcomes.ts"
@@ -117,7 +117,7 @@ export const outcome = shown(DatedOutcome, {
   decidedIn: "Id of the run that decided the outcome",
   decidedAt: "Time of the outcome"
 })
-const Outcome = Schema.Struct({ status: FindingOutcome, ...outcome.fields }).annotate({
+const Outcome = Schema.Struct({ status: FindingState, ...outcome.fields }).annotate({
   identifier: "FindingOutcome",
   description: "What became of a finding of a pull request"
 })

@@ -224,6 +224,10 @@ export const Channel = Schema.Struct({
   mentioned_mobile_list: optional(list(Text), "outputs.channels[].mentioned_mobile_list", { when: kinds("wecom_bot") }),
   min_severity: optional(Severity, "outputs.channels[].min_severity"),
   max_comments: optional(PositiveInt, "outputs.channels[].max_comments"),
+  inline_min_severity: optional(Severity, "outputs.channels[].inline_min_severity", {
+    when: kinds("gitea_pr_review", "github_pr_review", "gitlab_mr_review", "p4_swarm"),
+    runtimeDefault: "medium"
+  }),
   app_id: optional(Text, "outputs.channels[].app_id", { ...feishuApp, exclusive: ["connection"] }),
   app_secret_env: optional(EnvName, "outputs.channels[].app_secret_env", {
     ...feishuApp,

@@ -7,7 +7,7 @@ import type { ChatConnectionState } from "../../domain/ChatHealth.ts"
 import type { ChatRequestStatus } from "../../domain/ChatRequest.ts"
 import type { EventDecision, EventOutcome, IgnoreReason, RejectReason } from "../../domain/Decision.ts"
 import type { EntryStatus } from "../../domain/Entry.ts"
-import type { FindingOutcome } from "../../domain/FindingOutcome.ts"
+import type { FindingState } from "../../domain/FindingState.ts"
 import type { NoticeKind, NoticeStatus } from "../../domain/Notice.ts"
 import type { Target } from "../../domain/Change.ts"
 import type { Severity } from "../../domain/Kinds.ts"
@@ -47,7 +47,7 @@ type Needed =
   | `publication.${PublicationStatus}`
   | `operation.${Operation["_tag"]}`
   | `severity.${Severity}`
-  | `finding.${FindingOutcome}`
+  | `finding.${FindingState}`
   | `skip.${SkipReason}`
   | `chat.${ChatConnectionState}`
   | `request.${ChatRequestStatus}`

@@ -111,9 +111,6 @@ export const reviewReasons = {
   ContextRefused: { reason: "reason" },
   UrlMissing: {},
   /** Publications. */
-  NotPublishedTo: { channel: "text", reason: "reason" },
-  ChannelKindUnavailable: { kind: "text" },
-  TargetUnsupported: { kind: "text", target: "text" },
   TemplateFailed: { template: "text", error: "text" },
   /** Conclusions in place of a summary. */
   NotReviewedForBudget: {},

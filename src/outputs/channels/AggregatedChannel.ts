@@ -15,7 +15,7 @@ const asIssue = (channel: ChannelConfig): ChannelConfig => ({
 })
 
 export const aggregatedChannel = (limit: number): ChannelKind => {
-  const comment = reviewChannel({ limit, suggestions: "plain", commits: false, verdicts: false })
+  const comment = reviewChannel({ limit, suggestions: "plain", hasHtml: true, commits: false, verdicts: false })
   const issue = issueChannel(limit)
   const issueReach = (context: ChannelContext): ChannelContext => ({ ...context, channel: asIssue(context.channel) })
   return {
@@ -32,9 +32,9 @@ export const aggregatedChannel = (limit: number): ChannelKind => {
       publication.operation._tag === "Summary"
         ? comment.send(context, publication, previous)
         : issue.send(issueReach(context), publication, previous),
-    find: (context, publication) =>
+    find: (context, publication, previous) =>
       publication.operation._tag === "Summary"
-        ? comment.find(context, publication)
-        : issue.find(issueReach(context), publication)
+        ? comment.find(context, publication, previous)
+        : issue.find(issueReach(context), publication, previous)
   }
 }

@@ -9,7 +9,7 @@ import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
 import type { Workspace } from "../../config/Snapshot.ts"
 import type { Change } from "../../domain/Change.ts"
 import type { OperationId, TargetKey } from "../../domain/Keys.ts"
-import type { IgnoredDismissal, Operation, Publication, Reaction } from "../../domain/Publication.ts"
+import type { IgnoredDismissal, ListedFinding, Operation, Publication, Reaction } from "../../domain/Publication.ts"
 import type { IssueCode } from "../../domain/IssueCode.ts"
 import { Reason } from "../../domain/Reason.ts"
 import type { ForgeClient } from "../../forge/Forge.ts"
@@ -90,6 +90,8 @@ export interface Sent extends HostWrite {
   readonly reactions?: ReadonlyArray<Reaction> | undefined
   /** Fingerprints of the comments of a review that are at their lines. */
   readonly posted?: ReadonlyArray<string> | undefined
+  /** Findings as the summary lists them. */
+  readonly listed?: ReadonlyArray<ListedFinding> | undefined
   /** Reason for which nothing was written, because the host has no place for it; the row is then dropped with it. */
   readonly skipped?: Reason | undefined
   /** Reason for which nothing had to be written. */
@@ -136,7 +138,8 @@ export interface ChannelKind {
   /** Searches the host for the result of an operation whose response is missing. */
   readonly find: (
     context: ChannelContext,
-    publication: Publication
+    publication: Publication,
+    previous?: Publication
   ) => Effect.Effect<Sent | undefined, ForgeError | ChannelMissing, AuthorGuess | ModelRun>
   /**
    * Reads the reactions of people to the comments of earlier reviews, before a review is planned; undefined for kinds whose comments have no

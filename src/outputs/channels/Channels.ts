@@ -13,16 +13,24 @@ export const channelTable = (bodyLimit: (kind: ForgeKind) => number) =>
   ({
     // Gitea and Forgejo have no commit button for suggestions, but the block still shows the change. They have no comments on
     // commits either, so reviews of pushes go to issues.
-    gitea_pr_review: reviewChannel({ limit: bodyLimit("gitea"), suggestions: "lines", commits: false, verdicts: true }),
+    gitea_pr_review: reviewChannel({
+      limit: bodyLimit("gitea"),
+      suggestions: "lines",
+      hasHtml: true,
+      commits: false,
+      verdicts: true
+    }),
     github_pr_review: reviewChannel({
       limit: bodyLimit("github"),
       suggestions: "lines",
+      hasHtml: true,
       commits: true,
       verdicts: true
     }),
     gitlab_mr_review: reviewChannel({
       limit: bodyLimit("gitlab"),
       suggestions: "offsets",
+      hasHtml: true,
       commits: true,
       verdicts: false
     }),

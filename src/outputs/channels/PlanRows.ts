@@ -5,7 +5,6 @@ import { hostTrigger } from "../../domain/Change.ts"
 import type { Change } from "../../domain/Change.ts"
 import { newId } from "../../domain/Ids.ts"
 import type { Operation, Publication } from "../../domain/Publication.ts"
-import type { Reason } from "../../domain/Reason.ts"
 import type { ChannelKind, Planned, PublishInput } from "./Channel.ts"
 import { findHostMismatch } from "./ChannelHost.ts"
 import { labelId, statusId } from "./OperationId.ts"
@@ -47,12 +46,6 @@ const recorded = (routed: ReadonlyArray<Routed>): ReadonlyArray<Routed> => {
   return routed.map(({ channel, parts }) => ({ channel, parts: { ...parts, recorded: issues } }))
 }
 
-/** Adds notices to the analysis. */
-const withNotices = (input: PublishInput, notices: ReadonlyArray<Reason>): PublishInput =>
-  notices.length === 0
-    ? input
-    : { ...input, analysis: { ...input.analysis, notices: [...input.analysis.notices, ...notices] } }
-
 /** Returns the channels that publish a review of this change. */
 export const routedChannels = (kinds: ChannelKinds, workspace: Workspace, change: Change) => {
   const { triggers } = workspace.snapshot()
@@ -63,21 +56,6 @@ export const routedChannels = (kinds: ChannelKinds, workspace: Workspace, change
     return [{ channel, parts, kind }]
   })
 }
-
-/** Lists routed channels that cannot publish this change; the review mentions them in its notes. */
-const listUnservedChannels = (kinds: ChannelKinds, workspace: Workspace, change: Change): ReadonlyArray<Reason> =>
-  route(workspace.outputs, change).flatMap(({ channel }) => {
-    const kind = kinds.get(channel.kind)
-    const unserved = (reason: Reason): ReadonlyArray<Reason> => [
-      { _tag: "NotPublishedTo", channel: channel.name, reason }
-    ]
-    if (kind === undefined) return unserved({ _tag: "ChannelKindUnavailable", kind: channel.kind })
-    const other = findHostMismatch(channel, change, workspace.snapshot().triggers)
-    if (other !== undefined) return unserved(other)
-    return kind.serves(change)
-      ? []
-      : unserved({ _tag: "TargetUnsupported", kind: channel.kind, target: change.target.kind })
-  })
 
 /** Adds the links (the channel's before the trigger's) and the templates in the workspace's directory. */
 const withLinks = (input: PublishInput, channel: ChannelConfig): PublishInput => {
@@ -117,13 +95,7 @@ export const planRows = (kinds: ChannelKinds, input: PublishInput): ReadonlyArra
   }
   const rows = routedChannels(kinds, input.workspace, input.change)
     .flatMap(({ channel, parts, kind }) =>
-      kind
-        .plan(
-          withLinks(withNotices(input, listUnservedChannels(kinds, input.workspace, input.change)), channel),
-          channel,
-          parts
-        )
-        .map((planned) => ({ channel: channel.name, planned }))
+      kind.plan(withLinks(input, channel), channel, parts).map((planned) => ({ channel: channel.name, planned }))
     )
     .map(({ channel, planned }, position) => toPublication(input, channel, position, planned))
   return [...rows, ...planLabel(input, input.workspace.review.labels.reviewed_tag, rows.length)]

@@ -16,13 +16,23 @@ import { operationId } from "../channels/OperationId.ts"
 import { renderProblem, renderReviewBody, renderSummary } from "../text/Render.ts"
 import type { Renderer } from "../text/Render.ts"
 import { headScope, summaryFp, summaryScope } from "../channels/Scopes.ts"
-import { countHidden, listsAllProblems, trackedFindings, visibleFindings } from "./VisibleFindings.ts"
-import { toSummaryProblems } from "../text/SinceLast.ts"
+import {
+  countHidden,
+  listsAllProblems,
+  selectInline,
+  selectShown,
+  trackedFindings,
+  visibleFindings
+} from "./VisibleFindings.ts"
+import { toSummaryProblems } from "../text/FindingList.ts"
+import { fillAlone } from "../text/FillSummary.ts"
 
 /** Maximum number of comments in one review call. */
 const maxPerReview = 30
 
 export interface ReviewHost extends Renderer {
+  /** False where the host shows HTML as text. */
+  readonly hasHtml: boolean
   /** True where the host has comments on commits, on which reviews of pushes are published. */
   readonly commits: boolean
   /** True where reviews can request changes and approve. */
@@ -89,11 +99,13 @@ const planCommitComment = ({
 }: PlanInput): ReadonlyArray<Planned> => {
   if (policy === "update") return []
   const op = operationId(input, channel.name, "CommitComment", 0)
-  const body = renderSummary(input, channel, { visible, inline: [], hidden }, { op }, renderer)
+  const rendered = renderSummary(input, channel, { visible, inline: [], hidden }, { op }, renderer)
+  const style = { language: input.workspace.review.output_language, ...renderer }
+  const body = fillAlone(rendered, toSummaryProblems(input, selectShown(channel, visible, [], false)), style)
   return [{ operationId: op, operation: { _tag: "CommitComment", head: input.head, body } }]
 }
 
-const planSummary = ({ input, channel, renderer, visible, hidden, inline, policy }: PlanInput): Planned => {
+const planSummary = ({ input, channel, renderer, visible, hidden, inline, hasLines, policy }: PlanInput): Planned => {
   const op = operationId(input, channel.name, "Summary", 0)
   const scopeId = channel.review_update_strategy === "always_new" ? op : ""
   const scope = summaryScope(input.workspace.id, channel.name, scopeId)
@@ -104,7 +116,10 @@ const planSummary = ({ input, channel, renderer, visible, hidden, inline, policy
       _tag: "Summary",
       head: input.head,
       body,
-      problems: toSummaryProblems(input, trackedFindings(channel, input.analysis)),
+      problems: toSummaryProblems(
+        input,
+        selectShown(channel, trackedFindings(channel, input.analysis), inline, hasLines)
+      ),
       ...(policy === "update" ? { onlyUpdate: true } : {})
     }
   }
@@ -145,11 +160,7 @@ export const planReview = (
     : []
   const policy = visible.length === 0 ? cleanPolicy(workspace, channel, analysis) : "publish"
   if (policy === "suppress") return settled
-  const inline = hasLines
-    ? visible
-        .filter((finding) => finding.anchor !== undefined)
-        .slice(0, channel.max_comments ?? Number.POSITIVE_INFINITY)
-    : []
+  const inline = hasLines ? selectInline(channel, visible) : []
   const hidden = countHidden(channel, analysis)
   const plan: PlanInput = { input, channel, renderer, visible, hidden, inline, hasLines, policy }
   if (!isPull) return planCommitComment(plan)

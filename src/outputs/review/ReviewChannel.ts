@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Change } from "../../domain/Change.ts"
 import type { Publication, Operation } from "../../domain/Publication.ts"
 import type { CommitComments, ForgeClient } from "../../forge/Forge.ts"
-import type { ChannelKind, Sent } from "../channels/Channel.ts"
+import type { ChannelContext, ChannelKind, Sent } from "../channels/Channel.ts"
 import { wrongChannelKind } from "../channels/WrongChannelKind.ts"
 import { labelsFor } from "../Labels.ts"
 import { HasNoOthers } from "../../forge/WriteOwner.ts"
@@ -12,8 +12,11 @@ import { fillMentions } from "../text/Mention.ts"
 import { isOnPull, planReview } from "./PlanReview.ts"
 import type { ReviewHost } from "./PlanReview.ts"
 import { findReview, requireNumber, sendReview, sendSummary } from "./ReviewSend.ts"
-import { withSince } from "../text/SinceLast.ts"
+import { fillSummary } from "../text/FillSummary.ts"
+import type { HostProblem } from "../text/FindingList.ts"
+import { threadUrl } from "../text/Links.ts"
 import { listIgnoredDismissals, listReactions, makeExistingThreads } from "../ExistingThreads.ts"
+import type { ExistingThreads } from "../ExistingThreads.ts"
 import { dismissThreads, resolveThread, settleThreads } from "./Threads.ts"
 import { OperationId } from "../../domain/Keys.ts"
 import type { ForgeError } from "../../forge/ForgeError.ts"
@@ -59,12 +62,28 @@ const sendVerdict = Effect.fnUntraced(function* (
   )
 })
 
+const toStyle = ({ workspace }: ChannelContext, { hasHtml, limit }: ReviewHost) => ({
+  language: workspace.review.output_language,
+  hasHtml,
+  limit
+})
+
+/** Adds the links of threads. The address of a change is that of its own repository. */
+const linkThreads = ({ change, reviewed }: ChannelContext, threads: ExistingThreads) =>
+  Effect.map(threads, (all) =>
+    all.map((one): HostProblem => ({
+      ...one,
+      url: change.repo.fullName === reviewed.repo.fullName ? threadUrl(change, one.thread) : undefined
+    }))
+  )
+
 const sendWith = (renderer: ReviewHost, loadThreads: ReturnType<typeof makeExistingThreads>): ChannelKind["send"] =>
   Effect.fnUntraced(function* (context, publication, previous) {
     const { change } = context
     const client = yield* context.client
     const { operation } = publication
     const words = { labels: labelsFor(context.workspace.review.output_language), limit: renderer.limit }
+    const style = toStyle(context, renderer)
     const isFirst = previous === undefined && publication.attempts === 0 && publication.status === "pending"
     const isText = operation._tag === "Review" || operation._tag === "Summary"
     const hasNoOthers = isFirst && isText && (yield* yield* HasNoOthers)
@@ -84,10 +103,10 @@ const sendWith = (renderer: ReviewHost, loadThreads: ReturnType<typeof makeExist
       }
       case "Summary": {
         const withMentions = { ...operation, body: yield* fillMentions(context, operation) }
-        const body = yield* withSince(threads, withMentions, previous, words)
+        const { body, listed } = yield* fillSummary(linkThreads(context, threads), withMentions, previous, style)
         const withBody = { ...operation, body }
         const sent = yield* sendSummary(client, change, publication, withBody, previous, words, hasNoOthers)
-        return { ...sent, ...people }
+        return { ...sent, ...people, listed }
       }
       case "Threads": {
         const sent = yield* settleThreads(context, threads, publication, operation, renderer.limit)
@@ -110,32 +129,36 @@ const sendWith = (renderer: ReviewHost, loadThreads: ReturnType<typeof makeExist
     }
   })
 
-const findOperation: ChannelKind["find"] = Effect.fnUntraced(function* (context, publication) {
-  const { change } = context
-  const client = yield* context.client
-  const { operation } = publication
-  switch (operation._tag) {
-    case "Review":
-      return yield* findReview(client, change, publication, operation)
-    case "Summary":
-      return yield* client.findComment(
-        change.repo,
-        yield* requireNumber(change),
-        toSearchText({ op: publication.operationId })
-      )
-    case "Threads":
-    case "Thread":
-    case "Verdict":
-      // Reading and resolving are idempotent.
-      return undefined
-    case "CommitComment": {
-      const comments = yield* commitComments(client, publication)
-      return yield* findCommitComment(comments, change, publication)
+const findWith = (renderer: ReviewHost, loadThreads: ReturnType<typeof makeExistingThreads>): ChannelKind["find"] =>
+  Effect.fnUntraced(function* (context, publication, previous) {
+    const { change } = context
+    const client = yield* context.client
+    const { operation } = publication
+    switch (operation._tag) {
+      case "Review":
+        return yield* findReview(client, change, publication, operation)
+      case "Summary": {
+        const number = yield* requireNumber(change)
+        const found = yield* client.findComment(change.repo, number, toSearchText({ op: publication.operationId }))
+        if (found === undefined) return undefined
+        const threads = loadThreads(client, change, context.workspace.review.dismissal, publication, previous)
+        const style = toStyle(context, renderer)
+        const { listed } = yield* fillSummary(linkThreads(context, threads), operation, previous, style)
+        return { ...found, listed }
+      }
+      case "Threads":
+      case "Thread":
+      case "Verdict":
+        // Reading and resolving are idempotent.
+        return undefined
+      case "CommitComment": {
+        const comments = yield* commitComments(client, publication)
+        return yield* findCommitComment(comments, change, publication)
+      }
+      default:
+        return yield* wrongChannelKind(publication)
     }
-    default:
-      return yield* wrongChannelKind(publication)
-  }
-})
+  })
 
 const findCommitComment = (comments: CommitComments, { repo }: Change, { operation, operationId: op }: Publication) =>
   operation._tag === "CommitComment"
@@ -153,7 +176,7 @@ export const reviewChannel = (renderer: ReviewHost): ChannelKind => {
     serves: (change) => isOnPull(change) || (renderer.commits && change.target.kind !== "issue"),
     plan: (input, channel, parts) => planReview(renderer, input, channel, parts),
     send: sendWith(renderer, loadThreads),
-    find: findOperation,
+    find: findWith(renderer, loadThreads),
     reactions: Effect.fnUntraced(function* (context, review) {
       const threads = yield* loadThreads(
         yield* context.client,

@@ -149,8 +149,6 @@ export const sendReview = Effect.fnUntraced(function* (
     const existingReview = mayExist ? yield* findReview(client, change, publication, operation) : undefined
     return existingReview ?? unwritten(publication.operationId, { _tag: "CommentsExist" })
   }
-  const { atNoLine, atSomeLines } = words.labels
-  const toAtLines = (moved: number) => (moved === operation.comments.length ? atNoLine : atSomeLines)
   const policy = makePendingPolicy(
     [operation.body, ...operation.comments.map(({ body }) => body)],
     publication.status === "unknown" || publication.attempts > 0
@@ -168,7 +166,7 @@ export const sendReview = Effect.fnUntraced(function* (
     policy,
     isLast
   )
-  const moving = addToSummary(client, change, number, publication, refused, toAtLines(refused.length), words)
+  const moving = addToSummary(client, change, number, publication, refused, words)
   if (error !== undefined) {
     if (refused.length > 0) yield* Effect.ignore(moving, { log: "Warn" })
     return yield* error
@@ -245,17 +243,13 @@ const post = Effect.fnUntraced(function* (
   return { write, refused, error: undefined }
 })
 
-/**
- * Adds refused comments to the channel's summary, in which `atLines` is the sentence about the comments on lines; without a summary
- * they get a separate comment.
- */
+/** Adds refused comments to the channel's summary; without a summary they get a separate comment. */
 const addToSummary = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
   number: number,
   publication: Publication,
   refused: ReadonlyArray<InlineComment>,
-  atLines: string,
   words: SummaryWords
 ) {
   const summary =
@@ -274,12 +268,9 @@ const addToSummary = Effect.fnUntraced(function* (
   const before = splitMarkers((summary?.body ?? "").slice(0, notes === "" ? undefined : -notes.length))
   const markers = [...before.markers, ...sections.flatMap((section) => section.markers)]
   const fixedMarkers = markers.length === 0 ? renderMarker({ op: publication.operationId }) : markers.join("\n")
-  const added = sections.map((section) => section.text).join("\n\n")
+  const added = [`**${words.labels.refused}**`, ...sections.map((section) => section.text)].join("\n\n")
   const room = Math.max(0, words.limit - fixedMarkers.length - added.length - 8)
-  const text = shorten(
-    before.visible.replace(words.labels.atLines, () => atLines),
-    room
-  )
+  const text = shorten(before.visible, room)
   const whole = `${text}\n\n${shorten(added, words.limit - fixedMarkers.length - 8)}\n\n${fixedMarkers}`.trim()
   const body = withNotes(notes, whole, words)
   return yield* summary === undefined

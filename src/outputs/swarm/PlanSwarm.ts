@@ -14,16 +14,22 @@ import { operationId } from "../channels/OperationId.ts"
 import { planThreads } from "../review/PlanReview.ts"
 import { renderProblem, renderSummary } from "../text/Render.ts"
 import type { Renderer } from "../text/Render.ts"
+import type { SummaryStyle } from "../text/FillSummary.ts"
 import { summaryFp } from "../channels/Scopes.ts"
-import { toSummaryProblems } from "../text/SinceLast.ts"
-import { countHidden, trackedFindings, visibleFindings } from "../review/VisibleFindings.ts"
+import { toSummaryProblems } from "../text/FindingList.ts"
+import { countHidden, selectInline, selectShown, trackedFindings, visibleFindings } from "../review/VisibleFindings.ts"
 import { swarmScope } from "./OwnComments.ts"
 
 /** Maximum number of comments in one operation. */
 const maxPerOperation = 30
 
 /** Swarm documents no maximum length of a comment; longer ones are not readable either. */
-export const swarmRenderer: Renderer = { limit: 30_000, suggestions: "plain", summary: swarmSummaryTemplate }
+export const swarmRenderer: Renderer & Pick<SummaryStyle, "hasHtml"> = {
+  limit: 30_000,
+  suggestions: "plain",
+  hasHtml: false,
+  summary: swarmSummaryTemplate
+}
 
 /** Changelists of Perforce, submitted or shelved. */
 export const servesSwarm = ({ headRef, provider, target }: Change): boolean =>
@@ -54,9 +60,7 @@ export const planSwarm: ChannelKind["plan"] = (input, channel, parts) => {
   const settled = parts.lineComments ? planThreads(input, channel) : []
   const policy = visible.length === 0 ? cleanPolicy(workspace, channel, analysis) : "publish"
   if (policy === "suppress") return settled
-  const inline = parts.lineComments
-    ? visible.filter(({ anchor }) => anchor !== undefined).slice(0, channel.max_comments ?? Number.POSITIVE_INFINITY)
-    : []
+  const inline = parts.lineComments ? selectInline(channel, visible) : []
   const problems = planProblems(input, channel, inline)
   // Findings without a line need the summary, even where the route selects none for this channel.
   if (!parts.summary && inline.length === visible.length) return [...problems, ...settled]
@@ -69,7 +73,10 @@ export const planSwarm: ChannelKind["plan"] = (input, channel, parts) => {
       _tag: "Summary",
       head,
       body: renderSummary(input, channel, { visible, inline, hidden }, marker, swarmRenderer),
-      problems: toSummaryProblems(input, trackedFindings(channel, analysis)),
+      problems: toSummaryProblems(
+        input,
+        selectShown(channel, trackedFindings(channel, analysis), inline, parts.lineComments)
+      ),
       ...(policy === "update" ? { onlyUpdate: true } : {})
     }
   }

@@ -16,6 +16,7 @@ import { mentionSlot } from "../text/Mention.ts"
 import { followUpId } from "../channels/OperationId.ts"
 import { reconcile } from "../review/Reconcile.ts"
 import { gfm } from "../SafeText.ts"
+import { fillSummary } from "../text/FillSummary.ts"
 import { tidy } from "../text/Tidy.ts"
 import { toChangelist, chooseVersion } from "./ChooseReview.ts"
 import { findSummary, listOwn, listProblems, swarmScope } from "./OwnComments.ts"
@@ -58,20 +59,34 @@ const writtenSince = new ForgeError({
   why: { _tag: "SwarmCommentWritten" }
 })
 
+/** Fills the summary with the findings of the review. The state of a finding is that of its task. */
+export const fillFor = (
+  { context, own }: SwarmTarget,
+  operation: Of<"Summary">,
+  previous: Publication | undefined
+): ReturnType<typeof fillSummary> =>
+  fillSummary(Effect.succeed(listProblems(own).map((problem) => ({ ...problem, ignored: [] }))), operation, previous, {
+    ...swarmRenderer,
+    language: context.workspace.review.output_language
+  })
+
 export const sendSummary = Effect.fnUntraced(function* (
   target: SwarmTarget,
   publication: Publication,
-  { body: rendered, onlyUpdate }: Of<"Summary">
+  operation: Of<"Summary">,
+  previous: Publication | undefined
 ): Effect.fn.Return<Sent, ForgeError, Writing> {
   const { client, context, own, review } = target
+  const { onlyUpdate } = operation
+  const { body: rendered, listed } = yield* fillFor(target, operation, previous)
   const mentioned = tidy(rendered.replaceAll(mentionSlot, mentionOf(context)))
   const body = toSwarmBody(mentioned)
   const notifications = notificationsOf(context)
   const summary = findSummary(own)
-  if (summary !== undefined) return yield* client.edit(review, summary.id, { body, notifications })
+  if (summary !== undefined) return { ...(yield* client.edit(review, summary.id, { body, notifications })), listed }
   if (onlyUpdate === true) return unwritten(publication.operationId, { _tag: "NoSummaryToUpdate" })
   const comment = { body, isTask: false, context: undefined, notifications }
-  return yield* createOnce(target, comment, (now) => findSummary(now) !== undefined)
+  return { ...(yield* createOnce(target, comment, (now) => findSummary(now) !== undefined)), listed }
 })
 
 interface MissingComment {

@@ -9,7 +9,7 @@ import type { ChannelKind, Sent } from "../channels/Channel.ts"
 import { wrongChannelKind } from "../channels/WrongChannelKind.ts"
 import { SwarmClients } from "./OpenSwarm.ts"
 import { planSwarm, servesSwarm } from "./PlanSwarm.ts"
-import { listMissing, resolveComment, sendProblems, sendSummary, settleProblems } from "./SendSwarm.ts"
+import { fillFor, listMissing, resolveComment, sendProblems, sendSummary, settleProblems } from "./SendSwarm.ts"
 import { openTarget } from "./SwarmTarget.ts"
 
 const skip = ({ operationId }: Publication, reason: Reason): Sent => ({
@@ -19,13 +19,13 @@ const skip = ({ operationId }: Publication, reason: Reason): Sent => ({
 })
 
 const sendWith = (clients: SwarmClients): ChannelKind["send"] =>
-  Effect.fnUntraced(function* (context, publication) {
+  Effect.fnUntraced(function* (context, publication, previous) {
     const { operation } = publication
     const target = yield* openTarget(clients, context, publication)
     if ("_tag" in target) return skip(publication, target)
     switch (operation._tag) {
       case "Summary":
-        return yield* sendSummary(target, publication, operation)
+        return yield* sendSummary(target, publication, operation, previous)
       case "Review":
         return yield* sendProblems(target, publication, operation)
       case "Threads":
@@ -38,14 +38,16 @@ const sendWith = (clients: SwarmClients): ChannelKind["send"] =>
   })
 
 const findWith = (clients: SwarmClients): ChannelKind["find"] =>
-  Effect.fnUntraced(function* (context, publication) {
+  Effect.fnUntraced(function* (context, publication, previous) {
     const { operation, operationId } = publication
     const target = yield* openTarget(clients, context, publication)
     if ("_tag" in target) return skip(publication, target)
     const written = { hostId: operationId, url: undefined }
     switch (operation._tag) {
-      case "Summary":
-        return target.own.some(({ markers }) => markers.some(({ op }) => op === operationId)) ? written : undefined
+      case "Summary": {
+        if (!target.own.some(({ markers }) => markers.some(({ op }) => op === operationId))) return undefined
+        return { ...written, listed: (yield* fillFor(target, operation, previous)).listed }
+      }
       case "Review":
         return listMissing(target, operation).length === 0 ? written : undefined
       case "Threads":

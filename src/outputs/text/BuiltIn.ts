@@ -77,58 +77,21 @@ const summaryText = `## {{labels.title}}
 
 **{{labels.skipped}}:** {{summary.skipped}}
 {{/if}}
-{{#if summary.text}}
+{{#if summary.list}}
 
-{{summary.text}}
-{{/if}}
-{{#if counts}}
-
-**{{summary.found}}.**{{#if summary.inline}} {{labels.atLines}}{{/if}}
-
-| {{labels.severityHead}} | {{labels.countHead}} |
-| --- | --- |
-{{#each counts}}
-| {{icon}} {{label}} | {{count}} |
-{{/each}}
-{{else}}
-{{#unless summary.skipped}}
-{{#unless summary.hidden}}
-
-{{labels.clean}}
-{{/unless}}
-{{/unless}}
-{{/if}}
-{{#if at_lines}}
-
-{{#each at_lines}}
-- {{icon}} {{severity_label}} · {{title_link}}
-{{/each}}
-{{#if more_at_lines}}
-- {{more_at_lines}}
-{{/if}}
+{{summary.list}}
 {{/if}}
 {{#if summary.hidden}}
 
 {{summary.hidden}}
 {{/if}}
-{{#if summary.since}}
+{{#if summary.text}}
 
-{{summary.since}}
+{{#if summary.described}}
+**{{summary.described}}**
+
 {{/if}}
-{{#if listed}}
-
-### {{labels.listed}}
-
-{{#each listed}}
-{{icon}} **{{severity_label}}**{{#if title}} · {{title}}{{/if}} · {{place_link}}
-
-{{message}}
-{{#if code_block}}
-
-{{code_block}}
-{{/if}}
-
-{{/each}}
+{{summary.text}}
 {{/if}}
 {{#if notices}}
 

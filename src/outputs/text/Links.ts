@@ -3,7 +3,10 @@
  * Templates support only `{{name}}`; values are URL-encoded. Pure.
  */
 import type { Change } from "../../domain/Change.ts"
+import { isForgeKind } from "../../domain/Kinds.ts"
+import type { ForgeKind } from "../../domain/Kinds.ts"
 import type { Finding } from "../../domain/Problem.ts"
+import type { HostThread } from "../../forge/Forge.ts"
 
 export interface LinkTemplates {
   readonly commit: string | undefined
@@ -91,6 +94,25 @@ export const lineUrl = (change: Change, head: string, { anchor }: Finding): stri
         ? `L${first}-${anchor.line}`
         : `L${first}-L${anchor.line}`
   return `${files[provider](web, head, encodedPath(anchor.path))}#${range}`
+}
+
+const threadAnchors = {
+  gitea: ({ hostId }) => `issuecomment-${hostId}`,
+  forgejo: ({ hostId }) => `issuecomment-${hostId}`,
+  github: ({ hostId }) => `discussion_r${hostId}`,
+  // The id of a discussion is in no address, that of its first note is.
+  gitlab: ({ commentId }) => (commentId === undefined ? undefined : `note_${commentId}`)
+} as const satisfies Record<ForgeKind, (thread: ThreadIds) => string | undefined>
+
+type ThreadIds = Pick<HostThread, "commentId" | "hostId">
+
+/** Returns the link to a thread at lines of a pull request. */
+export const threadUrl = ({ provider, url }: Change, thread: ThreadIds): string | undefined => {
+  const address = safeUrl(url)
+  const anchor = isForgeKind(provider) ? threadAnchors[provider](thread) : undefined
+  return address === undefined || anchor === undefined || !/^[\w-]+_?\d+$/.test(anchor)
+    ? undefined
+    : `${address}#${anchor}`
 }
 
 /** Returns the link to a comment on a pull request. GitLab returns no URL with a note. */

@@ -141,8 +141,8 @@ export const renderIssueText = (input: PublishInput, channel: ChannelConfig, fin
   return tidy(fillCode(renderTemplate(input, channel, "problem", view, issueTemplate).text, [finding], gfm))
 }
 
-/** Renders the text above the comments of one review call. */
+/** Renders the text above the comments of one review call. The summary has their number. */
 export const renderReviewBody = (input: PublishInput, problems: number, marker: Marker, renderer: Renderer): string => {
   const labels = reviewLabels(input)
-  return finish(problems === 0 ? labels.clean : `${labels.found(problems)}.`, marker, input, renderer.limit)
+  return finish(problems === 0 ? labels.clean : labels.atLines, marker, input, renderer.limit)
 }

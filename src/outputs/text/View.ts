@@ -4,7 +4,7 @@
  */
 import type { Analysis } from "../../domain/Analysis.ts"
 import type { Change } from "../../domain/Change.ts"
-import { countReviewed, countSkipped } from "../../domain/Coverage.ts"
+import { countReviewed, countSkipped, countUnchanged } from "../../domain/Coverage.ts"
 import type { SkippedFile } from "../../domain/Coverage.ts"
 import type { Severity } from "../../domain/Kinds.ts"
 import { severityRank } from "../../domain/Kinds.ts"
@@ -17,14 +17,22 @@ import { codeSlot } from "./CodeSlot.ts"
 import { verbatimFence } from "./Grammars.ts"
 import { headUrl, lineUrl, safeUrl } from "./Links.ts"
 import { mentionSlot } from "./Mention.ts"
+import { isForReaders } from "./Notes.ts"
 import type { SafeText } from "../SafeText.ts"
 import { summaryText } from "../../domain/SummaryText.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { inLanguage } from "../../text/InLanguage.ts"
 
-const icons: Readonly<Record<Severity, string>> = { critical: "🛑", high: "🔴", medium: "🟠", low: "🟡", info: "🔵" }
+export const icons: Readonly<Record<Severity, string>> = {
+  critical: "🛑",
+  high: "🔴",
+  medium: "🟠",
+  low: "🟡",
+  info: "🔵"
+}
 
-/** Slot in a summary for the status of earlier problems (SinceLast.ts). External text cannot contain it (SafeText.ts). */
+/** Slots in a summary for its findings, and for the status of earlier ones (FillSummary.ts). External text cannot contain them (SafeText.ts). */
+export const listSlot = "<!-- aicr-findings -->"
 export const sinceSlot = "<!-- aicr-since -->"
 
 /** Maximum length of lists in a summary; the run record is complete. */
@@ -116,6 +124,11 @@ const renderUsage = ({ usage }: Analysis, seconds: number | undefined, language:
   return parts.length === 0 ? undefined : parts.join(" · ")
 }
 
+const shortCommit = (head: string, safe: SafeText): string => {
+  const first = head.slice(0, 12)
+  return /^[\w.-]+$/.test(first) ? `\`${first}\`` : safe.codeSpan(first)
+}
+
 /** Returns the variables that every template has. */
 export const frameView = (
   input: PublishInput,
@@ -123,8 +136,7 @@ export const frameView = (
 ) => {
   const { change, head, analysis, runUrl, runId, linkTemplates, seconds } = input
   const url = headUrl(change, head, linkTemplates)
-  const first = head.slice(0, 12)
-  const short = /^[\w.-]+$/.test(first) ? `\`${first}\`` : safe.codeSpan(first)
+  const short = shortCommit(head, safe)
   return {
     labels: reviewLabels(input),
     event: { provider: change.provider, trigger: change.trigger, requested_by: name(safe, change.requestedBy) },
@@ -205,7 +217,10 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
       icon: icons[severity],
       count: severities.filter((other) => other === severity).length
     }))
-  const { reviewed, skipped, lines } = analysis.coverage
+  const { reviewed, lines } = analysis.coverage
+  const unchanged = countUnchanged(analysis.coverage)
+  const skipped = analysis.coverage.skipped.filter(({ reason }) => reason !== "unchanged")
+  const others = countSkipped(analysis.coverage) - unchanged
   return {
     ...frameView(input, options),
     summary: {
@@ -214,6 +229,11 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
       found: labels.found(shares.visible.length),
       inline: shares.inline.length,
       hidden: shares.hidden === 0 ? undefined : labels.hidden(shares.hidden),
+      list: listSlot,
+      described:
+        analysis.conclusion === undefined && analysis.summary !== ""
+          ? labels.described(shortCommit(analysis.summaryHead ?? input.head, safe))
+          : undefined,
       since: since ? sinceSlot : undefined
     },
     counts: counts.length === 0 ? undefined : counts,
@@ -221,15 +241,15 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
     at_lines: shares.inline.length === 0 ? undefined : shares.inline.slice(0, maxItems).map(toView),
     more_at_lines: shares.inline.length > maxItems ? labels.more(shares.inline.length - maxItems) : undefined,
     listed: listed.length === 0 ? undefined : listed.map(toView),
-    notices: [...analysis.notices, ...notices].map((notice) => safe.line(show(notice))),
+    notices: [...analysis.notices, ...notices].filter(isForReaders).map((notice) => safe.line(show(notice))),
     coverage: {
-      line: labels.coverage(countReviewed(analysis.coverage), lines, countSkipped(analysis.coverage)),
+      line: labels.coverage({ files: countReviewed(analysis.coverage), lines, unchanged, skipped: others }),
       read: renderBounded(reviewed, safe.codeSpan, labels.more, countReviewed(analysis.coverage)).join(", "),
       left_out: renderBounded(
         skipped,
         (file) => ({ path: safe.codeSpan(file.path), reason: skipText(file, labels, safe) }),
         (count) => ({ path: "…", reason: labels.more(count) }),
-        countSkipped(analysis.coverage)
+        others
       ),
       files: countReviewed(analysis.coverage),
       lines

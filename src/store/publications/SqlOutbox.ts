@@ -97,7 +97,13 @@ const holds =
 
 const move =
   (sql: SqlClient.SqlClient): Outbox["Service"]["move"] =>
-  (id, from, { status, notBefore, hostId, url, error, isAttempt, ignoredDismissals, reactions, posted }, token, now) =>
+  (
+    id,
+    from,
+    { status, notBefore, hostId, url, error, isAttempt, ignoredDismissals, reactions, posted, listed },
+    token,
+    now
+  ) =>
     publicationLifecycle.canMove(from, status)
       ? sql`
         UPDATE publications
@@ -105,7 +111,8 @@ const move =
           not_before = ${notBefore ?? null}, error = ${Publication.toColumn("error", error)}, updated_at = ${now},
           host_id = COALESCE(${hostId ?? null}, host_id), url = COALESCE(${url ?? null}, url),
           ignored_dismissals = COALESCE(${Publication.toColumn("ignoredDismissals", ignoredDismissals)}, ignored_dismissals),
-          reactions = COALESCE(${Publication.toColumn("reactions", reactions)}, reactions), posted = COALESCE(${Publication.toColumn("posted", posted)}, posted)
+          reactions = COALESCE(${Publication.toColumn("reactions", reactions)}, reactions), posted = COALESCE(${Publication.toColumn("posted", posted)}, posted),
+          listed = COALESCE(${Publication.toColumn("listed", listed)}, listed)
         WHERE id = ${id} AND status = ${from} AND EXISTS (
           SELECT 1 FROM publishers
           WHERE publishers.target_key = publications.target_key AND publishers.token = ${token})

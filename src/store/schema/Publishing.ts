@@ -1,6 +1,6 @@
 /**
  * Tables of publishing: publications and the publishers of targets (Outbox), batches of automatic commits (Batches), notices to operators
- * (Notices). `publications.seq` is the order of sending; `operation` is JSON and `kind` its tag; `posted`, `reactions` and `ignored_dismissals` are JSON,
+ * (Notices). `publications.seq` is the order of sending; `operation` is JSON and `kind` its tag; `posted`, `listed`, `reactions` and `ignored_dismissals` are JSON,
  * null if there were none; `head` is set for commit statuses, of which one of a commit is being sent at a time. `publishers.token` invalidates older publishers of the target; `starts` counts them since a row was completed.
  * `batches.change` is JSON: the newest push of the batch with the range of all; a stream has at most one open batch. `notice_senders` has a
  * single row: the number of the current sender, and the time up to which ended deliveries were scanned.
@@ -29,6 +29,7 @@ export const publishing: Statements = (dialect) => [
     ignored_dismissals TEXT,
     reactions TEXT,
     posted TEXT,
+    listed TEXT,
     head TEXT
   )`,
   `CREATE INDEX publications_open ON publications (target_key, seq)

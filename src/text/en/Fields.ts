@@ -270,6 +270,8 @@ export const fieldTexts = {
   "outputs.channels[].guess_author":
     "If no exact match is found, also match words of the Perforce client's name, and call a model.",
   "outputs.channels[].http_proxy": "HTTP proxy for requests to the server.",
+  "outputs.channels[].inline_min_severity":
+    "Least severity of problems that get a comment at their line. The summary has the others, folded.",
   "outputs.channels[].issue_link_card": "Content of the chat card when the summary route also records a managed issue.",
   "outputs.channels[].issue_mode": "What one managed issue represents.",
   "outputs.channels[].kind": "Channel kind.",
@@ -277,7 +279,8 @@ export const fieldTexts = {
   "outputs.channels[].labels": "Names of labels to attach.",
   "outputs.channels[].marker_label": "Name that groups managed issues, written into each as a hidden marker.",
   "outputs.channels[].marker_prefix": "Title prefix of managed issues.",
-  "outputs.channels[].max_comments": "Most line comments per run.",
+  "outputs.channels[].max_comments":
+    "Maximum number of line comments, messages or issues per run, the most severe problems first; the summary lists the others. Default: 10 line comments on a pull request or in Swarm, elsewhere no limit.",
   "outputs.channels[].member_directory": "Directory of members, in which authors are found to mention them.",
   "outputs.channels[].member_directory.allowed_root": "Directory that the file's real path must stay in.",
   "outputs.channels[].member_directory.cache_ttl_seconds":

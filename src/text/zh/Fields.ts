@@ -241,6 +241,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "outputs.channels[].connection": "im.connections 中的名称。在 feishu_app 上代替内联凭据。",
   "outputs.channels[].guess_author": "精确匹配之后，允许使用 Perforce 客户端名中的词以及模型。",
   "outputs.channels[].http_proxy": "对服务器的请求使用的 HTTP 代理。",
+  "outputs.channels[].inline_min_severity": "在代码行上发表评论的最低严重程度；其余问题折叠在摘要中。",
   "outputs.channels[].issue_link_card": "摘要路由同时记录受管议题时聊天卡片的内容。",
   "outputs.channels[].issue_mode": "一个受管议题代表什么。",
   "outputs.channels[].kind": "渠道类型。",
@@ -248,7 +249,8 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "outputs.channels[].labels": "要附加的标签的名称。",
   "outputs.channels[].marker_label": "正文中用于标识受管议题的隐藏标记。",
   "outputs.channels[].marker_prefix": "受管议题的标题前缀。",
-  "outputs.channels[].max_comments": "每次评审最多的行评论数。",
+  "outputs.channels[].max_comments":
+    "每次评审最多的行评论、消息或议题数，最严重的问题优先；其余列在摘要中。默认：拉取请求和 Swarm 中为 10 条行评论，其他渠道不限。",
   "outputs.channels[].member_directory": "成员目录，在其中查找作者以提及他们。",
   "outputs.channels[].member_directory.allowed_root": "文件的真实路径必须位于的目录。",
   "outputs.channels[].member_directory.cache_ttl_seconds":

@@ -76,7 +76,7 @@ describe.each(ForgeKind.literals)("comments of the service on %s", (kind) => {
     remove()
     const sent = await review([...both, at(3, 30)], deletedBy("ann"))
     expect(existing()).toEqual([2, 3])
-    expect(summary().body).toContain("1 new · 1 still open · 1 dismissed")
+    expect(summary().body).toContain("**2 problems found: 2 medium** · 1 new · 1 dismissed")
     const threads = sent.find(({ operation }) => operation._tag === "Threads")
     expect(threads?.reactions?.filter(({ dismissed }) => dismissed)).toEqual([
       { fp: at(1, 20).fingerprint, dismissed: true, replied: false }

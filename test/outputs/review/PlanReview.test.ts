@@ -6,6 +6,7 @@ import { noMoney, Usd } from "../../../src/domain/Money.ts"
 import type { Operation } from "../../../src/domain/Publication.ts"
 import { channelTable } from "../../../src/outputs/channels/Channels.ts"
 import { parseMarkers } from "../../../src/outputs/Marker.ts"
+import { fillAlone } from "../../../src/outputs/text/FillSummary.ts"
 import { mentionSlot } from "../../../src/outputs/text/Mention.ts"
 import { analysis, change, channel, finding, input, workspace } from "../Fixtures.ts"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
@@ -20,9 +21,11 @@ const plan = (...args: Parameters<typeof whole>) =>
   whole(...args).filter(({ operation }) => operation._tag !== "Threads")
 const operations = (...args: Parameters<typeof plan>): ReadonlyArray<Operation> =>
   plan(...args).map(({ operation }) => operation)
-const summaryOf = (list: ReadonlyArray<Operation>): string => {
+const summaryOf = (list: ReadonlyArray<Operation>, language = "en"): string => {
   const found = list.find((operation) => operation._tag === "Summary")
-  return found?._tag === "Summary" ? found.body : ""
+  if (found?._tag !== "Summary") return ""
+  const style = { language, limit: 65_000, hasHtml: true }
+  return found.problems === undefined ? found.body : fillAlone(found.body, found.problems, style)
 }
 const reviewsOf = (list: ReadonlyArray<Operation>) =>
   list.flatMap((operation) => (operation._tag === "Review" ? [operation] : []))
@@ -82,25 +85,24 @@ describe("plan", () => {
     expect(visible(summaryOf(operations(withNotice)))).toMatchInlineSnapshot(`
       "## Code review
 
+      **4 problems found: 1 critical, 2 medium, 1 low**
+
+      - **1** 🛑 Critical · [Title 1](http://forge.test/team/shop/src/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/src/a.ts#L1) · \`src/a.ts\`:1
+      - **2** 🟠 Medium · [Title 2](http://forge.test/team/shop/src/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/src/a.ts#L2) · \`src/a.ts\`:2
+      - **3** 🟠 Medium · [Title 3](http://forge.test/team/shop/src/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/src/a.ts#L3) · \`src/a.ts\`:3
+
+      <details>
+      <summary>Less important: 1 low</summary>
+
+      - **4** 🟡 Low · Title 4 · \`src/a.ts\`
+
+        Message 4
+
+      </details>
+
+      **What changes (as of \`aaaaaaaaaaaa\`)**
+
       What the change does.
-
-      **4 problems found.** See the comments on the affected lines.
-
-      | Severity | Problems |
-      | --- | --- |
-      | 🛑 Critical | 1 |
-      | 🟠 Medium | 2 |
-      | 🟡 Low | 1 |
-
-      - 🛑 Critical · [Title 1](http://forge.test/team/shop/src/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/src/a.ts#L1) · \`src/a.ts\`:1
-      - 🟠 Medium · [Title 2](http://forge.test/team/shop/src/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/src/a.ts#L2) · \`src/a.ts\`:2
-      - 🟠 Medium · [Title 3](http://forge.test/team/shop/src/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/src/a.ts#L3) · \`src/a.ts\`:3
-
-      ### Problems without a line comment
-
-      🟡 **Low** · Title 4 · \`src/a.ts\`
-
-      Message 4
 
       ### Notes
 
@@ -204,7 +206,7 @@ describe("plan", () => {
   )
 
   it("puts at most 30 comments into one review", () => {
-    const list = operations(input(Array.from({ length: 65 }, (_, i) => finding(i + 1))))
+    const list = operations(input(Array.from({ length: 65 }, (_, i) => finding(i + 1))), channel({ max_comments: 100 }))
     expect(reviewsOf(list).map(({ comments }) => comments.length)).toEqual([30, 30, 5])
   })
 
@@ -226,14 +228,11 @@ describe("plan", () => {
   })
 
   it("moves what is over max_comments to the summary, the worst stay at their lines", () => {
-    const list = operations(
-      input([finding(1, { severity: "low" }), finding(2, { severity: "high" })]),
-      channel({ max_comments: 1 })
-    )
+    const list = operations(input([finding(1), finding(2, { severity: "high" })]), channel({ max_comments: 1 }))
     expect(reviewsOf(list)[0]?.comments.map(({ line }) => line)).toEqual([2])
-    expect(summaryOf(list)).toContain("Message 1")
-    expect(summaryOf(list)).not.toContain("Message 2")
-    expect(summaryOf(list)).toContain("- 🔴 High · [Title 2](http://forge.test/team/shop/src/commit/")
+    expect(summaryOf(list)).not.toMatch(/Message [12]/)
+    expect(summaryOf(list)).toContain("- **1** 🔴 High · [Title 2](http://forge.test/team/shop/src/commit/")
+    expect(summaryOf(list)).toContain("- **2** 🟠 Medium · [Title 1](http://forge.test/team/shop/src/commit/")
   })
 
   it("lists the measured costs of the review in the summary", () => {
@@ -249,9 +248,31 @@ describe("plan", () => {
     )
   })
 
-  it("lists at most forty titles of comments at lines", () => {
-    const list = operations(input(Array.from({ length: 45 }, (_, i) => finding(i + 1))))
-    expect(summaryOf(list).match(/^- .*\[Title/gm)).toHaveLength(40)
+  it("has ten comments at lines without max_comments, the worst ones", () => {
+    const severity = (n: number) => (n > 5 ? ("high" as const) : ("medium" as const))
+    const list = operations(
+      input(Array.from({ length: 15 }, (_, at) => finding(at + 1, { severity: severity(at + 1) })))
+    )
+    expect(reviewsOf(list).flatMap(({ comments }) => comments.map(({ line }) => line))).toEqual([
+      6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    ])
+    expect(summaryOf(list).match(/^- \*\*\d+\*\* /gm)).toHaveLength(15)
+  })
+
+  it("keeps problems below inline_min_severity off the lines, folded in the summary", () => {
+    const found = [finding(1, { severity: "high" }), finding(2, { severity: "low" }), finding(3, { severity: "info" })]
+    const list = operations(input(found), channel({ inline_min_severity: "low" }))
+    expect(reviewsOf(list).flatMap(({ comments }) => comments.map(({ line }) => line))).toEqual([1, 2])
+    const fold = /<details>\n<summary>Less important: 1 info<\/summary>([\s\S]*?)<\/details>/.exec(summaryOf(list))?.[1]
+    expect(fold).toContain("Message 3")
+    const byDefault = operations(input(found))
+    expect(reviewsOf(byDefault).flatMap(({ comments }) => comments.map(({ line }) => line))).toEqual([1])
+    expect(summaryOf(byDefault)).toContain("<summary>Less important: 1 low, 1 info</summary>")
+  })
+
+  it("lists at most sixty titles", () => {
+    const list = operations(input(Array.from({ length: 65 }, (_, i) => finding(i + 1))))
+    expect(summaryOf(list).match(/^- .*\[Title/gm)).toHaveLength(60)
     expect(summaryOf(list)).toContain("- and 5 more")
   })
 
@@ -288,7 +309,9 @@ describe("plan", () => {
 
   it("speaks Chinese where the output language is Chinese", () => {
     const settings = workspace({}, { output_language: "zh-CN" })
-    expect(summaryOf(operations(input([finding(1)], { workspace: settings })))).toContain("发现 1 个问题")
+    expect(summaryOf(operations(input([finding(1)], { workspace: settings })), "zh-CN")).toContain(
+      "**发现 1 个问题：中 1 个**"
+    )
   })
 
   it("names the same operation the same, and another head, run on request or channel otherwise", () => {

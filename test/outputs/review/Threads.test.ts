@@ -45,7 +45,8 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
       findings: ReadonlyArray<Finding>,
       coverage: Partial<PublishInput["analysis"]["coverage"]> = {},
       more: Partial<PublishInput["analysis"]> = {},
-      settings: Parameters<typeof workspace>[1] = {}
+      settings: Parameters<typeof workspace>[1] = {},
+      own: Parameters<typeof channel>[0] = {}
     ) => {
       await here.forge.push(repoName, {
         branch: "feature/x",
@@ -54,12 +55,15 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
       })
       const { head } = here.pull
       return await publishAll(
-        { forge: here.forge, kind: rows[kind], channel: channel(), history },
+        { forge: here.forge, kind: rows[kind], channel: channel(own), history },
         input(findings, {
           runId: `run-${history.length}`,
           change: { ...change, provider: kind, head },
           head,
-          workspace: workspace({}, { output_language: "en", ...settings }),
+          workspace: workspace(
+            { templates: { own: "S\n\n{{summary.since}}" } },
+            { output_language: "en", ...settings }
+          ),
           analysis: analysis(findings, { coverage: { reviewed: [file], skipped: [], lines: 3, ...coverage }, ...more })
         })
       )
@@ -110,8 +114,10 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     expect(stand()).toEqual(["1 resolved"])
   })
 
-  it("are named in the summary as new, still open, resolved, outdated or dismissed", async () => {
-    const { here, review, thread, dismiss } = await begin()
+  it("are named as new, still open, resolved, outdated or dismissed in a template of the operator", async () => {
+    const { here, review: publish, thread, dismiss } = await begin()
+    const review = (findings: ReadonlyArray<Finding>, coverage: Parameters<typeof publish>[1] = {}) =>
+      publish(findings, coverage, {}, {}, { templates: { summary: "own" } })
     const summary = () => here.pull.comments.at(-1)?.body ?? ""
     const since = () => (/\*\*Since the last review:\*\* (.*)\n\n((?:- .*\n)*)/.exec(summary()) ?? []).slice(1)
     const unplaced = { ...at(7, 1), anchor: undefined }
@@ -169,7 +175,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     expect(thread(0).resolver?.login).toBe(kind === "gitea" || kind === "forgejo" ? undefined : "aicr")
     const sent = await review([at(1, 20), at(2, 29)])
     expect(stand().map((one) => one.split(" ")[0])).toEqual(["1", "2"])
-    expect(here.pull.comments.at(-1)?.body).toContain("1 still open · 1 dismissed")
+    expect(here.pull.comments.at(-1)?.body).toContain("**1 problem found: 1 medium** · 1 dismissed")
     expect(sent.flatMap(({ reactions }) => reactions ?? [])).toContainEqual({
       fp: at(1, 20).fingerprint,
       dismissed: true,
@@ -182,8 +188,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     ["dana", "who wrote the change, and may write"]
   ])("stay open when they are dismissed by %s, %s, which the summary reports", async (login) => {
     const { here, review, thread, dismiss } = await begin()
-    const since = () =>
-      /\*\*Since the last review:\*\* ([\s\S]*?)\n\n(?!-)/.exec(here.pull.comments.at(-1)?.body ?? "")?.[1]
+    const summary = () => here.pull.comments.at(-1)?.body
     await review([at(1, 20), at(2, 29)])
     dismiss(thread(0), login)
     const sent = await review([at(1, 20), at(2, 29)])
@@ -192,9 +197,8 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
       "Summary",
       ignored
     ])
-    expect(since()).toContain("2 still open · 1 dismissed without permission")
-    expect(since()).toContain(`- dismissed without permission: Title 1 · \`${file}\` · \`${login}\``)
-    expect(since()).not.toContain("1 dismissed\n")
+    expect(summary()).toContain("**2 problems found: 2 medium**\n")
+    expect(summary()).toContain(` · \`${file}\`:20 · dismissed without permission: \`${login}\`\n`)
   })
 
   it("report the reactions of people for the outcomes of their problems", async () => {
@@ -216,7 +220,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     await review([at(1, 20), at(2, 29)])
     dismiss(thread(0), "eve")
     await review([at(1, 20), at(2, 29)], {}, {}, { dismissal: "anyone" })
-    expect(here.pull.comments.at(-1)?.body).toContain("1 still open · 1 dismissed")
+    expect(here.pull.comments.at(-1)?.body).toContain("**1 problem found: 1 medium** · 1 dismissed")
   })
 
   it("cost a first review a few reads: comments without records may exist", async () => {
@@ -255,10 +259,10 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     const many = Array.from({ length: 31 }, (_, index) => at(index + 10, 20))
     await review([at(1, 20)])
     const before = here.forge.requests.length
-    await review(many)
+    await review(many, {}, {}, {}, { max_comments: 31 })
     expect(looks(here, before)).toBe(1)
     const between = here.forge.requests.length
-    await review(many)
+    await review(many, {}, {}, {}, { max_comments: 31 })
     expect(looks(here, between)).toBe(1)
     expect(stand()).toEqual(["1 resolved", ...many.map((_, index) => String(index + 10))])
   })

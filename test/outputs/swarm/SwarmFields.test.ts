@@ -127,7 +127,7 @@ describe("a review in Swarm", () => {
   it("has at most max_comments comments; the others are in the summary", async () => {
     await publish({ max_comments: 1 })(shelved, [problem(1, 5), problem(2, 6)])
     expect(published()).toEqual(both)
-    expect(swarm.comments[0]?.body).toContain("Message 2")
+    expect(swarm.comments[0]?.body).toContain("- **2** 🟠 Medium · Title 2")
   })
 
   /** Forwards to the fake server. */
