@@ -68,6 +68,20 @@ export const usageJson = ({ cachedTokens, costUsd, inputTokens, outputTokens, re
   cost_usd: costUsd ?? null
 })
 
+/** Measured facts about the reviewed files of a change. */
+export const ChangeFacts = Schema.Struct({
+  files: Schema.Int,
+  additions: Schema.Int,
+  deletions: Schema.Int,
+  /** Paths, the riskiest first. */
+  riskiest: Schema.Array(Schema.String),
+  /** Number of test files. */
+  tests: Schema.Int,
+  /** Public names that the change alters or removes, by the parsed files. */
+  names: Schema.optional(Schema.Array(Schema.Struct({ path: Schema.String, name: Schema.String })))
+})
+export type ChangeFacts = typeof ChangeFacts.Type
+
 /** Patch of a file that was read completely, so that a later review of the same patch need not read it again. */
 export const FilePatch = Schema.Struct({
   path: Schema.String,
@@ -93,6 +107,7 @@ export const Analysis = Schema.Struct({
   summary: Schema.String,
   /** Commit that the summary describes, if it is that of an earlier review. */
   summaryHead: Schema.optional(Schema.String),
+  facts: Schema.optional(ChangeFacts),
   /** Replaces the summary where no model wrote one. */
   conclusion: Schema.optional(Reason),
   /** Reason for skipping the review, of the model or because no line is to be reviewed. */

@@ -62,6 +62,8 @@ export const Finding = Schema.Struct({
   problem: ReportedProblem,
   /** Absent if it could not be anchored: it is then part of the summary and never of a line. */
   anchor: Schema.optional(Anchor),
+  /** Reason for which a second reading confirmed it. */
+  verified: Schema.optional(Schema.String),
   /** Key of the quoted code (review/CodeKey.ts), if it has an anchor and enough code to identify. */
   code: Schema.optional(Schema.String),
   /** Present for what was found without a model: it is found again in each review, whatever models return. */

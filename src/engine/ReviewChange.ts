@@ -17,6 +17,7 @@ import type { Catalog } from "../llm/Catalog.ts"
 import { withoutDismissed } from "../review/DismissedKinds.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
 import { likeDismissed, reflectionMode } from "../review/Reflection.ts"
+import { measureChange } from "../review/MeasureChange.ts"
 import { mergeFindings } from "../review/Merge.ts"
 import type { Merged } from "../review/Merge.ts"
 import { credentialFindings } from "./passes/Credentials.ts"
@@ -142,6 +143,7 @@ const nothingToAnalyse = Effect.fnUntraced(function* (
     ...(carried.unchanged.length === 0 || input.previous === undefined
       ? nothingRead(read, isOpen(coverage, input.workspace))
       : verdictOf(input.previous, carried)),
+    facts: measureChange(read.files, earlierNames(input.previous, carried)),
     coverage: boundCoverage(coverage),
     models: [],
     usage: noUsage,
@@ -195,6 +197,7 @@ const analyse = Effect.fnUntraced(function* (
     ...(isRefusedByBudget({ coverage: read, usage })
       ? { summary: "", conclusion: { _tag: "NotReviewedForBudget" } as const }
       : endOf(passes.report, merged.findings, workspace, isOpen(read, workspace))),
+    facts: measureChange(all.files, [...earlierNames(input.previous, carried), ...plan.names]),
     coverage: boundCoverage(read),
     models: [...new Set([...summaries.models, ...passes.report.models])],
     usage,
@@ -249,6 +252,12 @@ const nothingRead = (change: ReadChange, isUnread: boolean): Conclusion => ({
 const nothingToRead = ({ files, skipped }: ReadChange): Reason => {
   if (files.length + skipped.length === 0) return { _tag: "ChangeEmpty" }
   return { _tag: skipped.length === 0 ? "OnlyMoved" : "NothingPassesFilters" }
+}
+
+/** Returns the changed names of the files that are not read again. */
+const earlierNames = (previous: Analysis | undefined, { unchanged }: CarriedFiles) => {
+  const paths = new Set(unchanged.map(({ path }) => path))
+  return previous?.facts?.names?.filter(({ path }) => paths.has(path)) ?? []
 }
 
 /** Returns the verdict where no file is read again: that of the earlier review. */

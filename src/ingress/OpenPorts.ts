@@ -28,7 +28,8 @@ const partOf = {
   ApiDescription: "admin",
   Admin: "admin",
   Metrics: "metrics",
-  // Probes may come to any port.
+  // Probes may come to any port, and the page for developers is public.
+  Developers: undefined,
   Health: undefined,
   Ready: undefined
 } as const satisfies Record<Route["_tag"], Part | undefined>

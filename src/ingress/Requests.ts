@@ -11,6 +11,7 @@ import { webhookDuration } from "../observability/Metrics.ts"
 import { renderMetrics } from "../observability/MetricsText.ts"
 import type { ReadyResponses } from "./Health.ts"
 import type { IngressResponse } from "./Responses.ts"
+import { developersPage } from "./DevelopersPage.ts"
 import * as Responses from "./Responses.ts"
 import { declaresMore } from "./Body.ts"
 import type { Body, BodyReader } from "./Body.ts"
@@ -173,6 +174,8 @@ export class Requests {
         return this.#parts.dashboard
           .respond(config.current(), prefix, route.path, request.headers)
           .then((response) => unread(request, response))
+      case "Developers":
+        return unread(request, developersPage(route.language, prefix))
       case "ApiDescription":
         return unread(
           request,

@@ -2,6 +2,7 @@
 import type { ForgeKind } from "../domain/Kinds.ts"
 import { listNames, listSpellings } from "../domain/Vocabulary.ts"
 import type { Name } from "../domain/Vocabulary.ts"
+import type { DevelopersLanguage } from "./DevelopersPage.ts"
 
 export type Route =
   | { readonly _tag: "Webhook"; readonly kind: ForgeKind }
@@ -12,6 +13,8 @@ export type Route =
   | { readonly _tag: "Metrics" }
   /** `path` is below `/dashboard`. */
   | { readonly _tag: "Dashboard"; readonly path: string }
+  /** The page for developers, without login. */
+  | { readonly _tag: "Developers"; readonly language: DevelopersLanguage }
   /** Description of the administration, for programs or for people. */
   | { readonly _tag: "ApiDescription"; readonly form: "openapi" | "docs" }
   /** `path` is below `/api/admin`. */
@@ -33,6 +36,8 @@ const routes = new Map<string, Route>([
   ["/metrics", { _tag: "Metrics" }],
   ["/", { _tag: "Dashboard", path: "" }],
   ["/dashboard", { _tag: "Dashboard", path: "" }],
+  ["/developers", { _tag: "Developers", language: "en" }],
+  ["/developers/zh", { _tag: "Developers", language: "zh" }],
   ["/api/openapi.json", { _tag: "ApiDescription", form: "openapi" }],
   ["/api/docs", { _tag: "ApiDescription", form: "docs" }],
   ...listNames("webhookPath").flatMap((kind) =>

@@ -50,6 +50,7 @@ const responseTo = (
     case "Metrics":
       return servesMetrics ? Responses.metrics(renderMetrics(context)) : Responses.metricsOff
     case "Dashboard":
+    case "Developers":
     case "Admin":
     case "ApiDescription":
       return Responses.starting

@@ -8,6 +8,7 @@ import { findText, valueText } from "../text/Render.ts"
 import type { LanguageTexts } from "../text/Render.ts"
 import { en } from "../text/en.ts"
 import { zh } from "../text/zh.ts"
+import type { Change } from "../domain/Change.ts"
 import type { PublishInput } from "./channels/Channel.ts"
 import { isChinese } from "../text/InLanguage.ts"
 
@@ -46,6 +47,22 @@ export interface Labels {
   readonly notices: string
   /** Title of what the model wrote, and the commit that it describes. */
   readonly described: (commit: string) => string
+  /** Ways to dismiss a finding, by the host; undefined where there is none. */
+  readonly dismissBy: Readonly<Partial<Record<Change["provider"], string>>>
+  readonly reviewAgain: string
+  readonly guide: string
+  /** Title of the code that a finding is about. */
+  readonly why: string
+  /** Title of the reason of the model that checked a finding. */
+  readonly checked: string
+  readonly forAgents: string
+  readonly facts: {
+    readonly size: (files: number, additions: number, deletions: number) => string
+    readonly riskiest: string
+    readonly tests: (files: number) => string
+    readonly names: (names: string) => string
+    readonly noNames: string
+  }
   readonly model: string
   readonly commit: string
   readonly details: string
@@ -151,6 +168,27 @@ const english: Labels = {
   more: (count) => `and ${count} more`,
   notices: "Notes",
   described: (commit) => `What changes (as of ${commit})`,
+  dismissBy: {
+    github: "dismiss a finding: 👎 on its comment",
+    gitlab: "dismiss a finding: resolve its thread",
+    gitea: "dismiss a finding: resolve its conversation",
+    forgejo: "dismiss a finding: resolve its conversation",
+    perforce: "dismiss a finding: verify its task"
+  },
+  reviewAgain: "review again: `/aicr review`",
+  guide: "how to work with reviews",
+  why: "Why this was reported",
+  checked: "Checked again",
+  forAgents: "For coding agents",
+  facts: {
+    size: (files, additions, deletions) =>
+      `Size: ${files} ${files === 1 ? "file" : "files"}, +${additions} −${deletions}`,
+    riskiest: "; riskiest: ",
+    tests: (files) =>
+      files === 0 ? "Tests: none changed" : `Tests: ${files} test ${files === 1 ? "file" : "files"} changed`,
+    names: (names) => `Public names changed or removed: ${names}`,
+    noNames: "Public names changed or removed: none"
+  },
   model: "Model",
   commit: "commit",
   details: "run details",
@@ -235,6 +273,25 @@ const chinese: Labels = {
   more: (count) => `以及另外 ${count} 个`,
   notices: "说明",
   described: (commit) => `改动说明（截至 ${commit}）`,
+  dismissBy: {
+    github: "驳回问题：在其评论上点 👎",
+    gitlab: "驳回问题：将其讨论标记为已解决",
+    gitea: "驳回问题：将其对话标记为已解决",
+    forgejo: "驳回问题：将其对话标记为已解决",
+    perforce: "驳回问题：将其任务标记为已验证"
+  },
+  reviewAgain: "重新评审：`/aicr review`",
+  guide: "如何处理评审",
+  why: "为什么报告此问题",
+  checked: "再次核对",
+  forAgents: "供编码智能体使用",
+  facts: {
+    size: (files, additions, deletions) => `规模：${files} 个文件，+${additions} −${deletions}`,
+    riskiest: "；风险最高：",
+    tests: (files) => (files === 0 ? "测试：没有变化" : `测试：${files} 个测试文件有变化`),
+    names: (names) => `变化或移除的公共名称：${names}`,
+    noNames: "变化或移除的公共名称：无"
+  },
   model: "模型",
   commit: "提交",
   details: "评审详情",

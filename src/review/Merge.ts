@@ -21,7 +21,7 @@ export const mergeFindings = (
   found: ReadonlyArray<Finding>,
   limits: { readonly minSeverity: Severity; readonly maxProblems: number }
 ): Merged => {
-  const distinct = mergeOverlapping(mergeSame(found))
+  const distinct = mergeEqualLines(mergeOverlapping(mergeSame(found)))
   const loud = distinct.filter(({ problem }) => severityRank(problem.severity) >= severityRank(limits.minSeverity))
   const ordered = loud.toSorted(bySeverityThenPlace)
   const findings = ordered.slice(0, limits.maxProblems)
@@ -60,6 +60,27 @@ const mergeOverlapping = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding>
     else group[twin] = stronger(other, finding)
   }
   return [...groups.values()].flat()
+}
+
+/** Problems of exactly the same lines are one, whatever their categories: the stronger one, which names the other. */
+const mergeEqualLines = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
+  const byLines = new Map<string, Finding>()
+  for (const finding of found) {
+    const { anchor, fingerprint } = finding
+    const key =
+      anchor === undefined ? fingerprint : JSON.stringify([anchor.path, anchor.side, firstLine(finding), anchor.line])
+    const known = byLines.get(key)
+    byLines.set(key, known === undefined ? finding : joined(known, finding))
+  }
+  return [...byLines.values()]
+}
+
+const joined = (one: Finding, other: Finding): Finding => {
+  const kept = stronger(one, other)
+  const { message, title } = (kept === one ? other : one).problem
+  const also = title === undefined ? message : `**${title}**: ${message}`
+  if (kept.problem.message.includes(message)) return kept
+  return { ...kept, problem: { ...kept.problem, message: `${kept.problem.message}\n\n${also}` } }
 }
 
 /** Lines that two findings share, of all the lines they cover. */

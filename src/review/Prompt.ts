@@ -41,7 +41,7 @@ report_problems with all problems, and publish_summary in the same response. Lea
 - \`quote\` is copied from the diff letter by letter, whole lines, without number and mark: the comment is placed where the quote is found. Quote the faulty lines only, usually one to five. \`line\` is the number of the first one. \`suggestion\` replaces exactly the quoted lines.
 - \`category\` is one of: correctness, security, concurrency, performance, resource-leak, error-handling, api-contract, data-loss, testing, maintainability.
 - Before you report that callers break or that something is missing, look for it with find_references or search_code.
-- publish_summary takes what the change does and what you think of it, short. It is needed without problems too${
+- publish_summary takes a walkthrough: one list item for each group of files, with what changes and why it matters, at most 100 words in all. It neither counts nor lists problems, which are published on their own. It is needed without problems too${
   maySkip ? "; skip replaces it only where the change just deletes or moves whole files." : ", instead of skip."
 }`
 

@@ -49,7 +49,7 @@ export const reviewSummaryPrompt = (
     return `${problem.severity}: ${anchor?.path ?? problem.file}: ${title}`
   })
   return [
-    `Do not review now: the change was reviewed in ${notes.length} passes. Write the summary of the whole review from their notes with publish_summary, once. Say what the change does and what you think of it, in at most 120 words, without a heading. The findings are published on their own, and some may still be withdrawn: do not list them.`,
+    `Do not review now: the change was reviewed in ${notes.length} passes. Write the summary of the whole review from their notes with publish_summary, once. Write one list item for each group of files, with what changes and why it matters, in at most 150 words, without a heading. The findings are published on their own, and some may still be withdrawn: neither list nor count them.`,
     block("notes", fence, notes.map((note, at) => `${at + 1}. ${note.slice(0, share)}`).join("\n")),
     ...(listed.length === 0 ? [] : [block("reported", fence, listed.join("\n"))])
   ].join("\n\n")

@@ -131,6 +131,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["outputs.channels[].inline_min_severity", "enum", "medium (runtime)", "`info`, `low`, `medium`, `high`, `critical`"],
   ["im.connections.<id>.enabled", "boolean", "true", "A binding needs an enabled connection"],
   ["llm.budget.per_author_daily_usd", "number >= 0", "—", "Per-author daily USD cap"],
+  ["review.walkthrough", "enum", "folded", "`folded`, `open`, `off`"],
   ["review.max_per_author_hour", "int 0-1000000", "0", "Reviews per author and hour"],
   ["review.skip_drafts", "boolean", "true", "Drafts wait"],
   ["review.min_severity", "enum", "info", "`info`, `low`, `medium`, `high`, `critical`"],

@@ -8,7 +8,7 @@ import { gfm } from "micromark-extension-gfm"
 const ownLink = /^http:\/\/forge\.test\//
 /** The HTML of our templates. */
 const ownHtml =
-  /^<details>\n<summary>(?:Coverage|Less important): [^<]*<\/summary>$|^<\/details>$|^<\/?sub>$|^<!-- aicr-(author|since) -->$|^<!-- aicr:v1 \{"op":"own","fp":"f","scope":"s"\} -->$/
+  /^<details>\n<summary>(?:(?:Coverage|Less important): [^<]*|Why this was reported|For coding agents|What changes \(as of <code>[\w.-]+<\/code>\))<\/summary>$|^<\/details>$|^<\/?sub>$|^<!-- aicr-(author|since) -->$|^<!-- aicr:v1 \{"op":"own","fp":"f","scope":"s"\} -->$/
 const ownHeadings = ["Code review", "Problems", "Notes"]
 /** The HTML of what `aicr review --format markdown` prints. */
 const reportHtml = /^<details><summary>\d+ files? not read(, or not in full)?<\/summary>$|^<\/details>$/

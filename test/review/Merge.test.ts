@@ -32,9 +32,14 @@ describe("mergeFindings", () => {
       ["x high", "y low"]
     ],
     [
-      "another category is another",
-      [finding("x", "high", [4, 4]), finding("y", "high", [4, 4], "security")],
+      "another category is another, on other lines",
+      [finding("x", "high", [4, 4]), finding("y", "high", [4, 6], "security")],
       ["x high", "y high"]
+    ],
+    [
+      "another category on exactly the same lines is one comment, of the stronger one",
+      [finding("x", "low", [4, 4]), finding("y", "high", [4, 4], "security")],
+      ["y high\n\nx low"]
     ],
     [
       "synonyms are the same category",

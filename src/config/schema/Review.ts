@@ -89,6 +89,7 @@ export const ReviewConfig = Schema.Struct({
   max_patch_bytes: defaulted(PositiveInt, 20_971_520, "review.max_patch_bytes"),
   max_passes: optional(int(1, 1000), "review.max_passes", { runtimeDefault: 40 }),
   incremental: defaulted(Flag, true, "review.incremental"),
+  walkthrough: defaulted(choice("folded", "open", "off"), "folded", "review.walkthrough"),
   skip_lgtm: defaulted(Flag, true, "review.skip_lgtm"),
   output_language: defaulted(Text, "zh-CN", "review.output_language"),
   commit_strategy: defaulted(choice("aggregate", "per_commit", "head_only"), "aggregate", "review.commit_strategy"),

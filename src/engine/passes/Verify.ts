@@ -175,7 +175,9 @@ export const applyVerdicts = (
   const refuted = new Map<string, RefutedFinding>()
   for (const finding of findings) {
     const given = verdicts.get(finding.fingerprint)
-    if (given === undefined || given.verdict.verdict === "confirm") kept.push(finding)
+    if (given === undefined) kept.push(finding)
+    else if (given.verdict.verdict === "confirm")
+      kept.push({ ...finding, verified: scrubSecrets(given.verdict.reason) })
     else if (given.verdict.verdict === "downgrade") kept.push(lowered(finding, given.verdict.severity))
     else if (!refuted.has(finding.fingerprint)) {
       refuted.set(finding.fingerprint, { finding, reason: scrubSecrets(given.verdict.reason), model: given.model })

@@ -8,7 +8,7 @@ import type { Checkout, CheckoutError } from "../../vcs/Checkout.ts"
 import { readEvidence } from "../read/ReadEvidence.ts"
 import type { OutsideEvidence } from "../read/ReadEvidence.ts"
 import { findReferences } from "../references/References.ts"
-import type { KeptReferences } from "../references/References.ts"
+import type { KeptReferences, NamedDefinition } from "../references/References.ts"
 import { withReferences } from "../references/ShowReferences.ts"
 import type { AnalysisError } from "../AnalysisError.ts"
 import type { ChangeThread } from "../ChangeThreads.ts"
@@ -91,6 +91,8 @@ export interface PassContext {
   /** Tokens of one pass that it may take. */
   readonly tokens: number
   readonly notices: ReadonlyArray<Reason>
+  /** Public names that the change alters or removes. */
+  readonly names: ReadonlyArray<NamedDefinition>
   /** Adds what belongs to these files to the prompt of their pass. */
   readonly addTo: (
     fence: string,
@@ -110,7 +112,7 @@ export const readPassContext = Effect.fn("readPassContext")(function* (
   const paths = files.map(({ path }) => path)
   const { rules, notices } = yield* readFolderRules(readable, paths)
   const evidenceNotices = yield* readEvidence(change, readable, workspace, outside)
-  yield* findReferences(change, checkout, files, workspace, outside)
+  const changedNames = yield* findReferences(change, checkout, files, workspace, outside)
   const counts = yield* change.run("countTokens", [
     folderRulesText(rules, paths),
     yield* change.run("referencesFor", paths),
@@ -119,6 +121,7 @@ export const readPassContext = Effect.fn("readPassContext")(function* (
   return {
     tokens: counts.reduce((sum, tokens) => sum + tokens, 0),
     notices: [...notices, ...evidenceNotices],
+    names: changedNames,
     addTo: (fence, shown) => (prompt) => {
       const text = folderRulesText(rules, shown)
       const withRules = text === "" ? prompt : `${prompt}\n\n${text}`

@@ -36,7 +36,7 @@ import { systemText } from "./SystemText.ts"
 import type { AnalysisError } from "../AnalysisError.ts"
 import type { ChangeThread } from "../ChangeThreads.ts"
 import { scrubbedCheckout } from "../read/ScrubbedCheckout.ts"
-import type { KeptReferences } from "../references/References.ts"
+import type { KeptReferences, NamedDefinition } from "../references/References.ts"
 import { makeCodeSearch } from "../references/SearchCode.ts"
 import { readWholeFiles } from "./WholeFiles.ts"
 import type { ShownPart } from "../work/PassWork.ts"
@@ -62,6 +62,8 @@ export interface PassPlan {
   readonly unread: ReadonlySet<string>
   /** Text in the change that addresses the reviewer. Searched on demand, so that the first pass does not wait. */
   readonly injections: Effect.Effect<ReadonlyArray<ReportedProblem>, AnalysisError>
+  /** Public names that the change alters or removes. */
+  readonly names: ReadonlyArray<NamedDefinition>
   readonly notices: ReadonlyArray<Reason>
 }
 
@@ -93,7 +95,6 @@ export const planPasses = Effect.fn("planPasses")(function* (
   const system = yield* systemPromptOf(input, instructions, context)
   const commitNotices = yield* readCommits(change, checkout, workspace)
   const fence = yield* deriveFence([checkout.from, checkout.head, input.title, input.description])
-  const paths = files.map(({ path }) => path)
   const common = {
     title: input.title,
     description: input.description,
@@ -101,8 +102,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
     namesLanguages: workspace.review.languages_auto_detect,
     fence
   }
-  const hints = selectHints(input.lessons ?? [], paths, reflectionMode(workspace.review.reflection)).map(scrubSecrets)
-  const advice = advicePrompt(hints, fence)
+  const advice = adviceFor(input, files, fence)
   const [adviceTokens = 0] = yield* change.run("countTokens", [advice ?? ""])
   // One checkout for all passes: they share its allowance of extra context.
   const readable = scrubbedCheckout(change, checkout)
@@ -150,6 +150,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
         Effect.map((prompt) => ({ ...whole, prompt, advice, ...passSettings(input, files, parts, index) }))
       )
     })),
+    names: passContext.names,
     notices: [
       ...instructions.notices,
       ...passContext.notices,
@@ -161,6 +162,15 @@ export const planPasses = Effect.fn("planPasses")(function* (
     ]
   }
 })
+
+/** Renders the lessons for the files that are read. */
+const adviceFor = ({ lessons, workspace }: PlanInput, files: CarriedFiles["files"], fence: string) => {
+  const paths = files.map(({ path }) => path)
+  return advicePrompt(
+    selectHints(lessons ?? [], paths, reflectionMode(workspace.review.reflection)).map(scrubSecrets),
+    fence
+  )
+}
 
 /** The thread counts the change, of at most `capacity` tokens, or ranks it while git and the parser work on its context. */
 const readContext = (

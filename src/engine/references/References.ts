@@ -37,21 +37,31 @@ export interface KeptReferences {
   readonly keepReferences?: ((places: ReadonlyArray<NamedPlace>) => void) | undefined
 }
 
-/** Finds the references and leaves them in the thread of the change. A failed read costs only references. */
+/** A public name whose definition the change alters or removes. */
+export interface NamedDefinition {
+  readonly path: string
+  readonly name: string
+}
+
+/** Returns the names that change. Finds the references and leaves them in the thread of the change. A failed read costs only references. */
 export const findReferences = Effect.fn("findReferences")(function* (
   change: ChangeThread,
   checkout: Checkout,
   files: ReadonlyArray<FileFacts>,
   { review }: Workspace,
   { keepReferences, recordedReferences }: KeptReferences
-): Effect.fn.Return<void, AnalysisError> {
+): Effect.fn.Return<ReadonlyArray<NamedDefinition>, AnalysisError> {
   const { allow_paths } = review.fetch_extra
   const isShown = allow_paths === undefined ? () => true : anyGlob(allow_paths)
-  const places =
-    recordedReferences?.filter(({ path }) => isShown(path)) ??
-    (yield* searchReferences(change, checkout, files, isShown))
+  const recorded = recordedReferences?.filter(({ path }) => isShown(path))
+  const { names, places } =
+    recorded === undefined
+      ? yield* searchReferences(change, checkout, files, isShown)
+      : { names: recorded.map(({ reference }) => reference), places: recorded }
   keepReferences?.(places)
   if (places.length > 0) yield* change.run("addReferences", places)
+  const distinct = new Map(names.map(({ definedIn: path, name }) => [JSON.stringify([path, name]), { path, name }]))
+  return [...distinct.values()]
 })
 
 /** Files are parsed as they are; names with a secret in them are omitted, and the lines that are shown have none. */
@@ -60,7 +70,10 @@ const searchReferences = Effect.fnUntraced(function* (
   checkout: Checkout,
   files: ReadonlyArray<FileFacts>,
   isShown: (path: string) => boolean
-): Effect.fn.Return<ReadonlyArray<NamedPlace>, AnalysisError> {
+): Effect.fn.Return<
+  { readonly names: ReadonlyArray<UsedName>; readonly places: ReadonlyArray<NamedPlace> },
+  AnalysisError
+> {
   const deadline = (yield* Clock.currentTimeMillis) + totalMillis
   const isOver = Effect.map(Clock.currentTimeMillis, (now) => now > deadline)
   const filesAt: FilesAt = (paths, at) => sourcesAt(checkout, paths, at, isOver)
@@ -68,7 +81,7 @@ const searchReferences = Effect.fnUntraced(function* (
     filesAt,
     files.filter(({ path }) => findGrammar(path) !== undefined).slice(0, maxChangedFiles)
   )
-  if (names.length === 0) return []
+  if (names.length === 0) return { names, places: [] }
   const wanted = [...new Set(names.map(({ name }) => name))]
   const found = yield* pathsWith(checkout, wanted, files)
   const sources = yield* filesAt(found.filter(isShown).slice(0, maxFiles), "head")
@@ -78,7 +91,7 @@ const searchReferences = Effect.fnUntraced(function* (
       if (places.length < maxPlaces) places.push(...one)
     }
   }
-  return places
+  return { names, places }
 })
 
 type FilesAt = (paths: ReadonlyArray<string>, at: "head" | "from") => Effect.Effect<ReadonlyArray<SourceFile>>

@@ -154,7 +154,11 @@ const numbered = ({ lines, text }: FileLines, shown: ReadonlySet<number | undefi
 /** A suggestion is only as good as its place: it stays where it replaces exactly the lines it was written for, with their indentation. */
 const fitted = (problem: ReportedProblem, place: Anchored | undefined): ReportedProblem => {
   const { suggestion, ...rest } = { ...problem, file: place?.anchor.path ?? problem.file }
-  return suggestion !== undefined && place?.whole === true
-    ? { ...rest, suggestion: indentSuggestion(suggestion, place.code) }
-    : rest
+  if (suggestion === undefined || place?.whole !== true) return rest
+  const indented = indentSuggestion(suggestion, place.code)
+  return isSameCode(indented, place.code) ? rest : { ...rest, quote: place.code, suggestion: indented }
 }
+
+/** A suggestion that repeats the lines that it replaces has nothing to apply. */
+const isSameCode = (one: string, other: string): boolean =>
+  one.replaceAll(/[ \t]+$/gm, "").trim() === other.replaceAll(/[ \t]+$/gm, "").trim()

@@ -40,6 +40,8 @@ export interface PublishInput {
   readonly seconds?: number | undefined
   /** Link templates of the channel, else of the trigger; set by the planner. */
   readonly linkTemplates?: LinkTemplates | undefined
+  /** Link to the page for developers, if server.base_url is set; set by the planner. */
+  readonly guideUrl?: string | undefined
   /** The workspace's own templates for the channel; set by the planner. */
   readonly ownTemplates?: OwnTemplates | undefined
 }

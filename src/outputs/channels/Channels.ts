@@ -11,11 +11,11 @@ import { swarmChannel } from "../swarm/SwarmChannel.ts"
 /** Builds the table. `bodyLimit` returns the maximum length of a comment at a host, in characters. */
 export const channelTable = (bodyLimit: (kind: ForgeKind) => number) =>
   ({
-    // Gitea and Forgejo have no commit button for suggestions, but the block still shows the change. They have no comments on
-    // commits either, so reviews of pushes go to issues.
+    // Gitea and Forgejo have no button that commits a suggestion, so it is a small diff. They have no comments on commits either, so
+    // reviews of pushes go to issues.
     gitea_pr_review: reviewChannel({
       limit: bodyLimit("gitea"),
-      suggestions: "lines",
+      suggestions: "diff",
       hasHtml: true,
       commits: false,
       verdicts: true

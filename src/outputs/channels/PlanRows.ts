@@ -4,6 +4,8 @@ import type { Workspace } from "../../config/Snapshot.ts"
 import { hostTrigger } from "../../domain/Change.ts"
 import type { Change } from "../../domain/Change.ts"
 import { newId } from "../../domain/Ids.ts"
+import { publicUrl } from "../../domain/RunLink.ts"
+import { isChinese } from "../../text/InLanguage.ts"
 import type { Operation, Publication } from "../../domain/Publication.ts"
 import type { ChannelKind, Planned, PublishInput } from "./Channel.ts"
 import { findHostMismatch } from "./ChannelHost.ts"
@@ -66,7 +68,9 @@ const withLinks = (input: PublishInput, channel: ChannelConfig): PublishInput =>
   const revision = channel.revision_url_template ?? trigger?.revision_url_template ?? host?.revision_url_template
   const change = channel.change_url_template ?? trigger?.change_url_template ?? host?.change_url_template
   const ownTemplates = workspaceTemplates(snapshot, input.workspace, input.change, channel.name)
-  return { ...input, linkTemplates: { commit, revision, change }, ownTemplates }
+  const path = isChinese(input.workspace.review.output_language) ? "/developers/zh" : "/developers"
+  const guideUrl = publicUrl(snapshot.document.server, path)
+  return { ...input, linkTemplates: { commit, revision, change }, ownTemplates, guideUrl }
 }
 
 /** Plans the label; empty without a pull request that can have one, or without a configured label. */

@@ -7,7 +7,7 @@ import type { Change } from "../../domain/Change.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import type { InlineComment } from "../../domain/Publication.ts"
 import type { SwarmPosition } from "../../forge/swarm/Client.ts"
-import { swarmSummaryTemplate } from "../text/BuiltIn.ts"
+import { swarmProblemTemplate, swarmSummaryTemplate } from "../text/BuiltIn.ts"
 import type { ChannelKind, Planned, PublishInput } from "../channels/Channel.ts"
 import { cleanPolicy } from "../review/NoProblems.ts"
 import { operationId } from "../channels/OperationId.ts"
@@ -26,9 +26,10 @@ const maxPerOperation = 30
 /** Swarm documents no maximum length of a comment; longer ones are not readable either. */
 export const swarmRenderer: Renderer & Pick<SummaryStyle, "hasHtml"> = {
   limit: 30_000,
-  suggestions: "plain",
+  suggestions: "diff",
   hasHtml: false,
-  summary: swarmSummaryTemplate
+  summary: swarmSummaryTemplate,
+  problem: swarmProblemTemplate
 }
 
 /** Changelists of Perforce, submitted or shelved. */

@@ -1,5 +1,5 @@
 /** The built-in templates (Handlebars, Markdown). Values come from View.ts, which makes them safe for their position. */
-export const problemTemplate = `{{problem.icon}} **{{problem.severity_label}}**{{#if problem.title}} · {{problem.title}}{{/if}} · \`{{problem.category_label}}\`
+const problemText = `{{problem.icon}} **{{problem.severity_label}}**{{#if problem.title}} · {{problem.title}}{{/if}} · \`{{problem.category_label}}\`
 
 {{problem.message}}
 {{#if problem.suggestion_block}}
@@ -7,6 +7,28 @@ export const problemTemplate = `{{problem.icon}} **{{problem.severity_label}}**{
 {{problem.suggestion_block}}
 {{/if}}
 `
+
+export const problemTemplate = `${problemText}
+{{#if problem.why_block}}
+
+<details>
+<summary>{{labels.why}}</summary>
+
+{{problem.why_block}}
+
+</details>
+{{/if}}
+
+<details>
+<summary>{{labels.forAgents}}</summary>
+
+{{problem.agent_block}}
+
+</details>
+`
+
+/** Template for a problem in Swarm, which shows HTML as text. */
+export const swarmProblemTemplate = problemText
 
 /** Template for a problem in a managed issue, without the surrounding code. */
 export const issueTemplate = `### {{problem.icon}} {{problem.severity_label}}{{#if problem.title}} · {{problem.title}}{{/if}}
@@ -68,7 +90,36 @@ export const chatTemplate = `{{#if mentions}}
 {{/if}}
 `
 
-const summaryText = `## {{labels.title}}
+const plainWalkthrough = `{{#if summary.explains}}
+
+{{#if summary.described}}
+**{{summary.described}}**
+
+{{/if}}
+{{summary.text}}
+{{#if summary.facts}}
+
+{{summary.facts}}
+{{/if}}
+{{/if}}`
+
+const foldedWalkthrough = `{{#if summary.folded}}
+
+<details>
+<summary>{{summary.folded}}</summary>
+
+{{summary.text}}
+{{#if summary.facts}}
+
+{{summary.facts}}
+{{/if}}
+
+</details>
+{{else}}
+${plainWalkthrough}
+{{/if}}`
+
+const summaryText = (walkthrough: string): string => `## {{labels.title}}
 {{#if mentions}}
 
 {{mentions}}
@@ -85,14 +136,7 @@ const summaryText = `## {{labels.title}}
 
 {{summary.hidden}}
 {{/if}}
-{{#if summary.text}}
-
-{{#if summary.described}}
-**{{summary.described}}**
-
-{{/if}}
-{{summary.text}}
-{{/if}}
+${walkthrough}
 {{#if notices}}
 
 ### {{labels.notices}}
@@ -106,7 +150,7 @@ const summaryText = `## {{labels.title}}
 const footer =
   "aicr{{#if run.models}} · {{labels.model}} {{run.models}}{{/if}} · {{labels.commit}} {{vcs.head_link}}{{#if run.spent}} · {{run.spent}}{{/if}}{{#if run.url}} · [{{labels.details}}]({{run.url}}){{/if}}"
 
-export const summaryTemplate = `${summaryText}
+export const summaryTemplate = `${summaryText(foldedWalkthrough)}
 <details>
 <summary>{{coverage.line}}</summary>
 
@@ -125,10 +169,14 @@ export const summaryTemplate = `${summaryText}
 </details>
 
 <sub>${footer}</sub>
+{{#if react}}
+
+<sub>{{react}}</sub>
+{{/if}}
 `
 
 /** Template for a summary in Swarm, which shows HTML as text. */
-export const swarmSummaryTemplate = `${summaryText}
+export const swarmSummaryTemplate = `${summaryText(plainWalkthrough)}
 {{coverage.line}}
 
 {{#if coverage.left_out}}
@@ -140,4 +188,8 @@ export const swarmSummaryTemplate = `${summaryText}
 
 {{/if}}
 ${footer}
+{{#if react}}
+
+{{react}}
+{{/if}}
 `

@@ -24,6 +24,8 @@ export interface Renderer {
   readonly suggestions: SuggestionStyle
   /** Built-in template of a summary where the host shows no HTML. */
   readonly summary?: string
+  /** Built-in template of a problem there. */
+  readonly problem?: string
 }
 
 /** Renders the template that the channel names, else the workspace's; if it fails, the built-in one with a notice. */
@@ -65,7 +67,7 @@ export const renderProblem = (
   const language = input.workspace.review.output_language
   const style = { language, suggestions: renderer.suggestions, safe: gfm }
   const view = { ...frameView(input, { mention: false, safe: gfm }), problem: problemView(finding, style) }
-  const { text } = renderTemplate(input, channel, "problem", view, problemTemplate)
+  const { text } = renderTemplate(input, channel, "problem", view, renderer.problem ?? problemTemplate)
   return finish(fillCode(text, [finding], gfm), marker, input, renderer.limit)
 }
 

@@ -2,7 +2,7 @@
  * Builds the variables of templates: event, target, repo, vcs, run, summary, problems, problem, mentions, and the labels in the
  * output language. All text from models and changes is already sanitised here, so templates need no escaping.
  */
-import type { Analysis } from "../../domain/Analysis.ts"
+import type { Analysis, ChangeFacts } from "../../domain/Analysis.ts"
 import type { Change } from "../../domain/Change.ts"
 import { countReviewed, countSkipped, countUnchanged } from "../../domain/Coverage.ts"
 import type { SkippedFile } from "../../domain/Coverage.ts"
@@ -42,13 +42,62 @@ const maxItems = 40
 const maxLinesAbove = 100
 
 /** Syntax of a host for a change that its reader can commit with one click. */
-export type SuggestionStyle = "lines" | "offsets" | "plain"
+export type SuggestionStyle = "lines" | "offsets" | "plain" | "diff"
+
+const marked = (mark: string, code: string): ReadonlyArray<string> =>
+  code === ""
+    ? []
+    : code
+        .replace(/\n$/, "")
+        .split("\n")
+        .map((line) => `${mark}${line}`)
+
+const toDiff = (before: string, after: string): string => [...marked("-", before), ...marked("+", after)].join("\n")
+
+/** Lines of the quoted code that a comment repeats. */
+const maxQuoted = 30
+
+/** Renders the code that a finding is about, and why a second reading kept it. */
+const whyBlock = (
+  { anchor, problem, verified }: Finding,
+  place: string,
+  checked: string,
+  safe: SafeText
+): string | undefined => {
+  const { quote } = problem
+  if (anchor === undefined || quote === undefined || quote.trim() === "") return undefined
+  const lines = quote.split("\n")
+  const code = lines.length > maxQuoted ? [...lines.slice(0, maxQuoted), "…"].join("\n") : quote
+  const reason = verified === undefined ? "" : `\n${checked}: ${safe.line(verified)}`
+  return `${place}${safe.codeBlock("", code)}${reason}`.trim()
+}
+
+/** Renders a finding for people who copy it into a coding agent, in plain text. */
+const agentBlock = ({ anchor, problem }: Finding, safe: SafeText): string => {
+  const { category, line = anchor?.line, message, severity, suggestion, title } = problem
+  const first = anchor?.start ?? line
+  const lines = line === undefined ? [] : [`Lines: ${first === line ? line : `${first}-${line}`}`]
+  return safe
+    .codeBlock(
+      "",
+      [
+        `File: ${anchor?.path ?? problem.file}`,
+        ...lines,
+        `Problem (${severity}, ${category}): ${title ?? ""}`.trimEnd(),
+        message,
+        ...(suggestion === undefined ? [] : ["Suggested replacement of these lines:", suggestion]),
+        "Task: check this problem in the code as it is now. If it exists, repair it with the smallest change, and change nothing else."
+      ].join("\n")
+    )
+    .trim()
+}
 
 const suggestionBlock = (finding: Finding, style: SuggestionStyle, safe: SafeText): string | undefined => {
   const { suggestion } = finding.problem
   const { anchor } = finding
   if (suggestion === undefined || suggestion.trim() === "") return undefined
   if (style === "plain" || anchor === undefined || anchor.side === "old") return safe.codeBlock("", suggestion)
+  if (style === "diff") return safe.codeBlock("diff", toDiff(finding.problem.quote ?? "", suggestion))
   const above = anchor.line - (anchor.start ?? anchor.line)
   // GitLab silently ignores further lines and would replace only a part of the intended lines.
   if (style === "offsets" && above > maxLinesAbove) return safe.codeBlock("", suggestion)
@@ -98,6 +147,8 @@ export const problemView = (finding: Finding, { language, suggestions, safe }: P
     suggestion: problem.suggestion === undefined ? undefined : codeSlot(finding.fingerprint),
     suggestion_block: suggestionBlock(finding, suggestions, safe),
     code_block: suggestionBlock(finding, "plain", safe),
+    why_block: whyBlock(finding, location, labels.checked, safe),
+    agent_block: agentBlock(finding, safe),
     confidence: problem.confidence,
     fingerprint: finding.fingerprint
   }
@@ -167,6 +218,7 @@ export const frameView = (
       seconds,
       spent: renderUsage(analysis, seconds, input.workspace.review.output_language)
     },
+    react: renderReact(input, safe),
     mentions: mention ? mentionSlot : undefined
   }
 }
@@ -230,10 +282,7 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
       inline: shares.inline.length,
       hidden: shares.hidden === 0 ? undefined : labels.hidden(shares.hidden),
       list: listSlot,
-      described:
-        analysis.conclusion === undefined && analysis.summary !== ""
-          ? labels.described(shortCommit(analysis.summaryHead ?? input.head, safe))
-          : undefined,
+      ...walkthroughView(input, safe),
       since: since ? sinceSlot : undefined
     },
     counts: counts.length === 0 ? undefined : counts,
@@ -255,6 +304,64 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
       lines
     }
   }
+}
+
+/** Commits as they are in HTML. */
+const htmlCommit = (head: string): string => `<code>${head.slice(0, 12).replace(/[^\w.-]/g, "")}</code>`
+
+const renderFacts = (
+  { additions, deletions, files, names, riskiest, tests }: ChangeFacts,
+  language: string,
+  safe: SafeText
+): string => {
+  const { facts } = labelsFor(language)
+  const paths = riskiest.map(safe.codeSpan).join(", ")
+  const rows = [
+    `${facts.size(files, additions, deletions)}${paths === "" ? "" : `${facts.riskiest}${paths}`}`,
+    facts.tests(tests),
+    ...(names === undefined
+      ? []
+      : [
+          names.length === 0
+            ? facts.noNames
+            : facts.names(
+                renderBounded(
+                  names,
+                  ({ name: one }) => safe.codeSpan(one),
+                  () => "…",
+                  names.length
+                ).join(", ")
+              )
+        ])
+  ]
+  return rows.map((row) => `- ${row}`).join("\n")
+}
+
+/** Explains the change in the words of the model, with the facts that were measured. */
+const walkthroughView = ({ analysis, head, workspace }: PublishInput, safe: SafeText) => {
+  const { output_language: language, walkthrough } = workspace.review
+  const labels = labelsFor(language)
+  // Without a model's text, the summary is what was concluded.
+  const isShown = analysis.conclusion !== undefined || (walkthrough !== "off" && analysis.summary !== "")
+  const described = analysis.summaryHead ?? head
+  const isWalkthrough = isShown && analysis.conclusion === undefined
+  return {
+    explains: isShown ? true : undefined,
+    folded: isWalkthrough && walkthrough === "folded" ? labels.described(htmlCommit(described)) : undefined,
+    described: isWalkthrough ? labels.described(shortCommit(described, safe)) : undefined,
+    facts: isWalkthrough && analysis.facts !== undefined ? renderFacts(analysis.facts, language, safe) : undefined
+  }
+}
+
+/** Renders the line about what a reader can do. */
+const renderReact = ({ change, guideUrl, workspace }: PublishInput, safe: SafeText): string | undefined => {
+  const labels = labelsFor(workspace.review.output_language)
+  const parts = [
+    labels.dismissBy[change.provider],
+    workspace.review.comment_commands && change.provider !== "perforce" ? labels.reviewAgain : undefined,
+    guideUrl === undefined ? undefined : safe.link(labels.guide, guideUrl)
+  ].filter((part) => part !== undefined)
+  return change.target.kind === "pull_request" || change.provider === "perforce" ? parts.join(" · ") : undefined
 }
 
 /** Renders only the listed items, because a change may have a hundred thousand files. */

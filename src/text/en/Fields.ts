@@ -542,6 +542,8 @@ export const fieldTexts = {
     "What the commit status says when the change adds text that was not read (over a limit, or in no known encoding), or a report of the model could not be read: neutral (Gitea and Forgejo `warning`, GitHub `error`, GitLab `skipped`), failed, or ignored. Whatever it is, the summary names the files.",
   "review.verification": "Let the model verify problems before they are published; auto: high and critical ones.",
   server: "HTTP listener and global API key.",
+  "review.walkthrough":
+    "How the summary shows what the change does, in the words of the model, with measured facts: folded, open, or not at all.",
   "server.admin_port":
     "Port of its own for the dashboard and `/api/admin`, which `port` then does not serve. Probes are served on every port.",
   "server.auth": "Global API key for /triggers/*.",

@@ -483,6 +483,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
     "变更中有未读取的文本（超出限制，或编码未知）或模型的报告无法读取时提交状态如何显示：neutral（Gitea 和 Forgejo 为 `warning`，GitHub 为 `error`，GitLab 为 `skipped`）、failed 或 ignored。无论哪种，摘要都会注明这些文件。",
   "review.verification": "发布前对问题的复核；auto：复核高和严重级别的问题。",
   server: "HTTP 监听和全局 API 密钥。",
+  "review.walkthrough": "摘要如何显示模型撰写的改动说明和实测数据：折叠、展开或不显示。",
   "server.admin_port": "控制台和 `/api/admin` 专用的端口，此时 `port` 不再提供它们。每个端口都提供探针。",
   "server.auth": "用于 /triggers/* 的全局 API 密钥。",
   "server.auth.api_key": "全局 API 密钥明文。",

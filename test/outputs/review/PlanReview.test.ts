@@ -52,9 +52,24 @@ describe("plan", () => {
 
       Message 7
 
-      \`\`\`suggestion
+      \`\`\`diff
+      +if (x === 1) {
+      \`\`\`
+
+      <details>
+      <summary>For coding agents</summary>
+
+      \`\`\`text
+      File: src/a.ts
+      Lines: 6-7
+      Problem (high, bug): Title 7
+      Message 7
+      Suggested replacement of these lines:
       if (x === 1) {
-      \`\`\`"
+      Task: check this problem in the code as it is now. If it exists, repair it with the smallest change, and change nothing else.
+      \`\`\`
+
+      </details>"
     `)
     expect(review?.comments[0]).toMatchObject({ path: "src/a.ts", side: "new", line: 7, start: 6 })
     const gitlab = table.gitlab_mr_review.plan(input([one]), channel(), both)
@@ -100,9 +115,12 @@ describe("plan", () => {
 
       </details>
 
-      **What changes (as of \`aaaaaaaaaaaa\`)**
+      <details>
+      <summary>What changes (as of <code>aaaaaaaaaaaa</code>)</summary>
 
       What the change does.
+
+      </details>
 
       ### Notes
 
@@ -119,7 +137,9 @@ describe("plan", () => {
 
       </details>
 
-      <sub>aicr · Model \`demo/rules\` · commit [\`aaaaaaaaaaaa\`](http://forge.test/team/shop/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) · 15 tokens · [run details](http://dash.test/runs/1)</sub>"
+      <sub>aicr · Model \`demo/rules\` · commit [\`aaaaaaaaaaaa\`](http://forge.test/team/shop/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) · 15 tokens · [run details](http://dash.test/runs/1)</sub>
+
+      <sub>dismiss a finding: resolve its conversation · review again: \`/aicr review\`</sub>"
     `)
   })
 
@@ -268,6 +288,41 @@ describe("plan", () => {
     const byDefault = operations(input(found))
     expect(reviewsOf(byDefault).flatMap(({ comments }) => comments.map(({ line }) => line))).toEqual([1])
     expect(summaryOf(byDefault)).toContain("<summary>Less important: 1 low, 1 info</summary>")
+  })
+
+  it("shows what the change does as walkthrough demands", () => {
+    const facts = {
+      files: 2,
+      additions: 9,
+      deletions: 3,
+      riskiest: ["src/a.ts"],
+      tests: 0,
+      names: [{ path: "src/a.ts", name: "sum" }]
+    }
+    const text = (walkthrough: "folded" | "open" | "off") =>
+      visible(
+        summaryOf(
+          operations(
+            input([finding(1)], {
+              workspace: workspace({}, { output_language: "en", walkthrough }),
+              analysis: analysis([finding(1)], { facts })
+            })
+          )
+        )
+      )
+    const body = [
+      "What the change does.",
+      "",
+      "- Size: 2 files, +9 −3; riskiest: `src/a.ts`",
+      "- Tests: none changed",
+      "- Public names changed or removed: `sum`"
+    ].join("\n")
+    const commit = "aaaaaaaaaaaa"
+    expect(text("folded")).toContain(
+      `<details>\n<summary>What changes (as of <code>${commit}</code>)</summary>\n\n${body}\n\n</details>`
+    )
+    expect(text("open")).toContain(`\n\n**What changes (as of \`${commit}\`)**\n\n${body}\n\n<details>`)
+    expect(text("off")).not.toMatch(/What/)
   })
 
   it("lists at most sixty titles", () => {

@@ -1,0 +1,104 @@
+/** The page for developers in English. */
+import type { DeveloperGuide } from "../DeveloperGuide.ts"
+
+export const developerGuide: DeveloperGuide = {
+  language: "en",
+  title: "When aicr reviews you",
+  intro:
+    "aicr reads a change with a language model and comments on it. This page is for people whose changes are reviewed. What is reviewed, by which model and with which limits is set by the operators of the service and the maintainers of your repository.",
+  sections: [
+    {
+      id: "read",
+      title: "Read a review",
+      list: [
+        "The summary is one comment, which later reviews update. It has one line of counts and one list: each finding has a number, which it keeps, a severity, a title that links to its thread, and a state. What no longer counts is struck out.",
+        "Important findings have a comment at their line. Less important ones are folded in the summary.",
+        "“Why this was reported” in a comment shows the code that was checked. “For coding agents” has the place and the instruction in a form that can be copied into a coding agent.",
+        "“What changes” is written by the model, and describes the commit that it names.",
+        "The line of coverage tells which files were read, skipped, or unchanged since the last review.",
+        "The status of the commit counts the open findings by severity. Whether they block a merge is a setting of your repository."
+      ]
+    },
+    {
+      id: "apply",
+      title: "Apply a suggestion",
+      table: {
+        head: ["Host", "How"],
+        rows: [
+          ["GitHub, GitLab", "the button of the suggested change commits it to your branch"],
+          ["Gitea, Forgejo, Swarm", "the comment shows a small diff; apply it in your editor"]
+        ]
+      }
+    },
+    {
+      id: "dismiss",
+      title: "Dismiss a finding",
+      paragraphs: [
+        "A dismissed finding is not raised again while its code is unchanged. From the next review on it fails no status. By default only people who may write to the repository and did not open the change can dismiss; the summary names a dismissal by somebody else, which has no effect."
+      ],
+      table: {
+        head: ["Host", "How"],
+        rows: [
+          ["GitHub", "👎 on the comment, or delete the comment"],
+          ["GitLab", "resolve the thread, or delete the comment"],
+          ["Gitea, Forgejo", "resolve the conversation, or delete the comment"],
+          ["Swarm", "verify the task of the comment, or archive the comment"],
+          ["managed issues", "close or delete the issue"]
+        ]
+      }
+    },
+    {
+      id: "commands",
+      title: "Commands",
+      paragraphs: [
+        "Write a command as a comment of its own on the pull request. It needs write access to the repository; without it, nothing happens."
+      ],
+      table: {
+        head: ["Command", "Effect"],
+        rows: [
+          [
+            "`/aicr review` or `/review`",
+            "reviews the newest commit now, and reads all of it again if it was reviewed before"
+          ],
+          ["`/aicr cancel`", "cancels the review that waits or runs"],
+          ["`/aicr help`", "lists the commands"]
+        ]
+      }
+    },
+    {
+      id: "push",
+      title: "After a push",
+      list: [
+        "Only files that changed since the last review are read again. Nothing that was said before is said again.",
+        "A finding that is gone is struck out as fixed, and its comment is resolved. A comment with a reply of a person is left alone.",
+        "A finding whose file was not read in full this time stays open, as “not read again”."
+      ]
+    },
+    {
+      id: "when",
+      title: "When nothing is reviewed",
+      list: [
+        "Drafts, ignored labels, other target branches and ignored paths are not reviewed, as your repository is configured.",
+        "Files that match `.aicrignore` of the repository are not read, and neither are generated and binary files.",
+        "A review may wait for a schedule, a limit per author or a budget. The status of the commit shows why."
+      ]
+    },
+    {
+      id: "rules",
+      title: "Rules of your project",
+      paragraphs: [
+        "The model gets `AGENTS.md` and `CLAUDE.md` at the top and in the folders of the changed files, and the files in `.aicr/`. They are read from the protected base branch, so a change cannot alter the rules of its own review. Write down what matters to your project and what should not be reported."
+      ]
+    },
+    {
+      id: "data",
+      title: "What is sent where",
+      list: [
+        "The provider of the model, which the operators chose, gets the diff, parts of your files and of files that use what you changed, title and description of the change, messages of its commits, and titles of the issues that it closes.",
+        "Values that look like credentials are replaced before anything is sent.",
+        "Text in a change is data for the model, not an instruction. Nothing of a change is executed.",
+        "The service stores findings, and prompts and responses for as long as its operators set."
+      ]
+    }
+  ]
+}
