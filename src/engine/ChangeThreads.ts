@@ -53,21 +53,35 @@ export const makeChangeThreads = (options: ThreadOptions): ChangeThreadsService 
   }
   let isOpen = true
 
-  /** Takes an idle thread or starts one: each start costs as much as a small change. */
-  const take = (limits: ThreadLimits): Thread => {
+  /** Number of threads that drop their change, and callers that wait for one. */
+  let closing = 0
+  const waiting: Array<() => void> = []
+  const nextClosed = Effect.callback<void>((resume) => void waiting.push(() => resume(Effect.void)))
+
+  /**
+   * Takes an idle thread or starts one: each start costs as much as a small change. Returns undefined while one drops its change, because the
+   * record of a change begins when its thread is released.
+   */
+  const take = (limits: ThreadLimits): Thread | undefined => {
     const at = idle.findIndex((thread) => thread.isFree && thread.limits.memoryMb >= limits.memoryMb)
-    const thread = idle.splice(at, at < 0 ? 0 : 1)[0] ?? new Thread(options.entry, limits, shared)
-    return thread
+    const [thread] = idle.splice(at, at < 0 ? 0 : 1)
+    return thread ?? (closing > 0 ? undefined : new Thread(options.entry, limits, shared))
+  }
+  const keep = (thread: Thread): void => {
+    if (!isOpen) return thread.end()
+    // The one that worked last is taken first, so that the others end when they are not needed.
+    idle.unshift(thread)
+    if (idle.length > maxIdle) idle.pop()?.end()
   }
   /** A thread that still computes for a review that ended is of no use to another one. */
   const release = (thread: Thread): void => {
     for (const ended of idle.filter(({ isFree }) => !isFree)) idle.splice(idle.indexOf(ended), 1)
     if (!thread.isFree || thread.changes >= maxChanges) return thread.end()
-    thread.close(() => {
-      if (!isOpen) return thread.end()
-      // The one that worked last is taken first, so that the others end when they are not needed.
-      idle.unshift(thread)
-      if (idle.length > maxIdle) idle.pop()?.end()
+    closing++
+    thread.close((isFree) => {
+      closing--
+      if (isFree) keep(thread)
+      for (const resume of waiting.splice(0)) resume()
     })
   }
 
@@ -77,12 +91,16 @@ export const makeChangeThreads = (options: ThreadOptions): ChangeThreadsService 
         const one = yield* Semaphore.make(1)
         let thread: Thread | undefined
         yield* Effect.addFinalizer(() => Effect.sync(() => thread !== undefined && release(thread)))
+        const taken: Effect.Effect<Thread> = Effect.suspend(() => {
+          thread ??= take({ memoryMb, millis: options.millis })
+          return thread === undefined ? Effect.flatMap(nextClosed, () => taken) : Effect.succeed(thread)
+        })
         return {
           run: <N extends WorkName>(name: N, ...input: WorkInput<N>) =>
-            Effect.suspend(() => {
-              thread ??= take({ memoryMb, millis: options.millis })
-              return thread.run(name, input)
-            }).pipe(processors.withPermits(1), one.withPermits(1)) as Effect.Effect<WorkResult<N>, AnalysisError>
+            Effect.flatMap(taken, (own) => own.run(name, input)).pipe(
+              processors.withPermits(1),
+              one.withPermits(1)
+            ) as Effect.Effect<WorkResult<N>, AnalysisError>
         }
       }),
     end: () => {

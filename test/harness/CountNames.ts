@@ -1,3 +1,3 @@
 /** Names of the numbers that CountWork.ts adds up over all threads. */
-export const countNames = ["messages", "parses", "scrubbedCharacters", "hmacs"] as const
+export const countNames = ["threads", "messages", "parses", "scrubbedCharacters", "hmacs"] as const
 export type CountName = (typeof countNames)[number]

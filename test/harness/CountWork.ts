@@ -36,6 +36,7 @@ const countNamed = (kind: keyof typeof named, name: string): void => {
 class CountedWorker extends Worker {
   constructor(entry: URL, options: WorkerOptions = {}) {
     super(entry, { ...options, execArgv: [...(options.execArgv ?? []), `--import=${import.meta.url}`] })
+    count("threads")
   }
 }
 

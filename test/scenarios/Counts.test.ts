@@ -113,6 +113,7 @@ class CountedInstallation implements AsyncDisposable {
       statements: sum(statements),
       commits: sum(commits),
       programs: sum(programs),
+      threads: totals["threads"] ?? 0,
       messages: totals["messages"],
       parses: totals["parses"],
       scrubbed: totals["scrubbedCharacters"],
@@ -146,6 +147,10 @@ const expected = {
   commits: { SQLite: 20, Postgres: 20 },
   /** `git fetch`, and `git grep` for the uses of changed names. Readers of git are running. */
   programs: { 1: 1, 12: 2, 60: 2 },
+  /** Starts of threads: those of an earlier review are used again. */
+  threads: { 1: 0, 12: 0, 60: 0 },
+  /** After a restart, one for the change and its record, and the parser. */
+  threadsAgain: 2,
   /** Messages in both directions between the service, the thread of the change and the parser: up to 16 files share one. */
   messages: { 1: 88, 12: 124, 60: 228 },
   /** Each content once: both versions of the files, and the files that use their changed names, as far as no earlier review has parsed them. */
@@ -171,7 +176,7 @@ describe.each(["SQLite", "Postgres"] as const)("with records in %s", (store) => 
   })
 
   it.each([1, 12, 60] as const)("a review of %i files costs exactly this", async (size) => {
-    const { commits, parsesAgain: _, statements, ...others } = expected
+    const { commits, parsesAgain: _, threadsAgain: __, statements, ...others } = expected
     expect(await counted.review(size)).toEqual({
       ...Object.fromEntries(Object.entries(others).map(([name, counts]) => [name, counts[size]])),
       statements: statements[store],
@@ -188,8 +193,9 @@ describe.each(["SQLite", "Postgres"] as const)("with records in %s", (store) => 
     expect(sum(statements)).toBeGreaterThan(0)
   })
 
-  it("a review after a restart parses the files of its change: the others are in the index of the repository", async () => {
+  it("a review after a restart starts two threads and parses the files of its change: the others are in the index of the repository", async () => {
     await counted.restart()
-    expect((await counted.review(12)).parses).toBe(expected.parsesAgain)
+    const { parses, threads } = await counted.review(12)
+    expect({ parses, threads }).toEqual({ parses: expected.parsesAgain, threads: expected.threadsAgain })
   })
 })

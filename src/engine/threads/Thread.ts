@@ -43,7 +43,7 @@ export class Thread {
   #lastId = 0
   #ended: AnalysisError | undefined
   #keepRunning = () => {}
-  #onClosed: (() => void) | undefined
+  #onClosed: ((isFree: boolean) => void) | undefined
 
   constructor(entry: URL, limits: ThreadLimits, shared: SharedMemory) {
     this.limits = limits
@@ -89,10 +89,10 @@ export class Thread {
     })
   }
 
-  /** Drops the change. Calls `onFree` once the thread can take another one; not when it ends, because it failed or held too much memory. */
-  close(onFree: () => void): void {
+  /** Drops the change. Calls `onClosed` once the thread can take another one, or has ended, because it failed or held too much memory. */
+  close(onClosed: (isFree: boolean) => void): void {
     this.changes++
-    this.#onClosed = onFree
+    this.#onClosed = onClosed
     this.#send({ name: "close" })
   }
 
@@ -106,11 +106,15 @@ export class Thread {
   }
 
   #closed(heldBytes: number, isSlow: boolean): void {
-    const onFree = this.#onClosed
-    this.#onClosed = undefined
     if (heldBytes > maxHeldBytes || isSlow) return this.end()
     this.#waitForChange()
-    onFree?.()
+    this.#reportClosed(true)
+  }
+
+  #reportClosed(isFree: boolean): void {
+    const onClosed = this.#onClosed
+    this.#onClosed = undefined
+    onClosed?.(isFree)
   }
 
   #waitForChange(): void {
@@ -144,6 +148,7 @@ export class Thread {
     }
     this.#pending.clear()
     void this.#worker.terminate()
+    this.#reportClosed(false)
   }
 
   #failure(cause: unknown): AnalysisError {
