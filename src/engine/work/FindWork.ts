@@ -161,4 +161,4 @@ const fitted = (problem: ReportedProblem, place: Anchored | undefined): Reported
 
 /** A suggestion that repeats the lines that it replaces has nothing to apply. */
 const isSameCode = (one: string, other: string): boolean =>
-  one.replaceAll(/[ \t]+$/gm, "").trim() === other.replaceAll(/[ \t]+$/gm, "").trim()
+  one.replaceAll(/(?<![ \t])[ \t]+$/gm, "").trim() === other.replaceAll(/(?<![ \t])[ \t]+$/gm, "").trim()

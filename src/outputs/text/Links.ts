@@ -110,7 +110,7 @@ type ThreadIds = Pick<HostThread, "commentId" | "hostId">
 export const threadUrl = ({ provider, url }: Change, thread: ThreadIds): string | undefined => {
   const address = safeUrl(url)
   const anchor = isForgeKind(provider) ? threadAnchors[provider](thread) : undefined
-  return address === undefined || anchor === undefined || !/^[\w-]+_?\d+$/.test(anchor)
+  return address === undefined || anchor === undefined || !/^[\w-]+\d$/.test(anchor)
     ? undefined
     : `${address}#${anchor}`
 }
