@@ -10,6 +10,7 @@ import * as ChatConnection from "./chat/ChatConnection.ts"
 import * as ChatKeeper from "./chat/ChatKeeper.ts"
 import * as DepotRouting from "./depots/DepotRouting.ts"
 import * as Housekeeping from "./upkeep/Housekeeping.ts"
+import * as Inventory from "./catchup/Inventory.ts"
 import * as NoticeScan from "./notices/NoticeScan.ts"
 import * as NoticeSender from "./notices/NoticeSender.ts"
 import * as ProviderLimiter from "./limits/ProviderLimiter.ts"
@@ -39,7 +40,8 @@ export const publishing = Layer.mergeAll(
   ChangePublisher.layer,
   WritePacer.layer,
   NoticeSender.layer,
-  CatchUp.hostsLayer
+  CatchUp.hostsLayer,
+  Inventory.layer
 )
 
 /** Actors of role `chat`: those that own connections to chat platforms. */

@@ -1,5 +1,5 @@
 /** Lists what a trigger of a git host is about: owners, repositories, and branches whose pushes are reviewed. Pure. */
-import { toSourceFacts } from "../../src/admission/Select.ts"
+import { routeRepository } from "../../src/admission/Select.ts"
 import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
 import { foldRepo } from "../../src/domain/Change.ts"
 import type { HostOwner } from "../../src/forge/Forge.ts"
@@ -25,8 +25,8 @@ const namespaceOf = (name: string): string | undefined => {
 /** Returns the namespace that all names of a glob have. */
 const namespaceOfGlob = (glob: string): string | undefined => namespaceOf(glob.split(/[*?[{\\]/, 1)[0] ?? "")
 
-const isRouted = (snapshot: Snapshot, { kind, name }: TriggerProfile, repo: string): boolean =>
-  snapshot.route(name, { ...toSourceFacts(kind, { fullName: repo }, undefined), any_branch: true }).length > 0
+const isRouted = (snapshot: Snapshot, trigger: TriggerProfile, repo: string): boolean =>
+  routeRepository(snapshot, trigger, repo).length > 0
 
 /** Returns the repositories and namespaces that the configuration names for a trigger. */
 const configured = ({ workspaces }: Snapshot, { name }: TriggerProfile) => {
@@ -46,10 +46,8 @@ const configured = ({ workspaces }: Snapshot, { name }: TriggerProfile) => {
 }
 
 /** Branches that the workspaces of a repository list. */
-const listedBranches = (snapshot: Snapshot, { kind, name }: TriggerProfile, repo: string): ReadonlyArray<string> =>
-  snapshot
-    .route(name, { ...toSourceFacts(kind, { fullName: repo }, undefined), any_branch: true })
-    .flatMap(({ review }) => review.auto_commit.include_branches ?? [])
+const listedBranches = (snapshot: Snapshot, trigger: TriggerProfile, repo: string): ReadonlyArray<string> =>
+  routeRepository(snapshot, trigger, repo).flatMap(({ review }) => review.auto_commit.include_branches ?? [])
 
 export const listSources = (
   snapshot: Snapshot,

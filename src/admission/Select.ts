@@ -48,6 +48,14 @@ export const readPull = (event: HostEvent): PullOfEvent | undefined => {
   }
 }
 
+/** Returns the workspaces that a repository is routed to, on any of its branches. */
+export const routeRepository = (
+  snapshot: Snapshot,
+  { kind, name }: Pick<TriggerProfile, "kind" | "name">,
+  fullName: string
+): ReadonlyArray<Workspace> =>
+  snapshot.route(name, { ...toSourceFacts(kind, { fullName }, undefined), any_branch: true })
+
 const branchOf = (event: HostEvent): string | undefined =>
   event._tag === "Pushed" ? event.branch : event._tag === "Ignored" ? event.subject.branch : readPull(event)?.baseRef
 

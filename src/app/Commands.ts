@@ -25,6 +25,7 @@ import { reviewCommand } from "../cli/ReviewCommand.ts"
 import { routeCommand } from "../cli/RouteCommand.ts"
 import { secretsCommand } from "../cli/SecretsCommand.ts"
 import { serveCommand } from "../cli/ServeCommand.ts"
+import { setupCommand } from "../cli/SetupCommand.ts"
 import { statsCommand } from "../cli/StatsCommand.ts"
 import { promptCommand } from "../cli/PromptCommand.ts"
 import { templateCommand } from "../cli/TemplateCommand.ts"
@@ -65,6 +66,7 @@ export const aicr = Command.make("aicr").pipe(
         queueCommand(load(() => import("./AdminAccess.ts"))),
         eventsCommand(load(() => import("./AdminAccess.ts"))),
         catchUpCommand(load(() => import("./AdminAccess.ts"))),
+        setupCommand(load(() => import("./AdminAccess.ts"))),
         logCommand(load(() => import("./AdminAccess.ts"))),
         statsCommand(load(() => import("./AdminAccess.ts"))),
         dashboardCommand(load(() => import("./AdminAccess.ts"))),

@@ -6,12 +6,9 @@ import { Effect } from "effect"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import { noCommit } from "../domain/Change.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
-import type { ForgeKind } from "../domain/Kinds.ts"
-import { publicUrl } from "../domain/RunLink.ts"
-import { listSpellings } from "../domain/Vocabulary.ts"
 import { webhookSetups } from "../domain/WebhookSetup.ts"
 import type { ForgeError } from "./ForgeError.ts"
-import { listWebhookProblems } from "./hosts/HostWebhook.ts"
+import { findServing, readHook, wantHook } from "./EnsureHook.ts"
 import type { ForgeClient } from "./Forge.ts"
 import { Forges } from "./Forges.ts"
 import { hasCredential } from "./http/Profile.ts"
@@ -54,27 +51,34 @@ const missingCi = Effect.fnUntraced(function* (
   return listed._tag === "Success" ? [] : [{ _tag: "CiUnreadable", why: listed.failure.why }]
 })
 
-/** Returns the URLs at which the service receives deliveries of a host, the preferred one first; empty if its address is not configured. */
-const listAddresses = (server: Snapshot["document"]["server"], kind: ForgeKind): ReadonlyArray<string> =>
-  [kind, ...listSpellings("webhookPath", kind)].flatMap((name) => publicUrl(server, `/webhooks/${name}`) ?? [])
-
-/** Returns the problems of the webhooks of a repository, or what the credential needs for listing them. */
+/** Returns the problems of the webhook that serves a repository, or what the credential needs for reading it. */
 const checkWebhooks = Effect.fnUntraced(function* (
-  { document: { server } }: Snapshot,
-  { webhooks }: ForgeClient,
-  kind: TriggerProfile["kind"],
+  snapshot: Snapshot,
+  { hooks }: ForgeClient,
+  { kind, name }: TriggerProfile,
   fullName: string | undefined
 ): Effect.fn.Return<ReadonlyArray<AccessReport>> {
-  if (webhooks === undefined || fullName === undefined || !isForgeKind(kind)) return []
-  const listed = yield* Effect.result(webhooks({ fullName }))
-  if (listed._tag === "Success")
-    return listWebhookProblems(kind, listed.success, listAddresses(server, kind)).map(
-      (reason) => ({ level: "warning", reason }) as const
-    )
-  const { reason, why } = listed.failure
-  return reason === "forbidden" || reason === "not_found"
-    ? [{ level: "ok", reason: { _tag: "WebhooksNotListed", permission: webhookSetups[kind].hookRights } }]
-    : [{ level: "warning", reason: { _tag: "WebhooksUnreadable", why } }]
+  if (fullName === undefined || !isForgeKind(kind)) return []
+  const workspaces = [...snapshot.workspaces.values()].filter(
+    ({ instance: { source_repo: source } }) => source?.trigger === name && source.repo === fullName
+  )
+  const wanted = wantHook(snapshot, kind, workspaces)
+  const owner = fullName.slice(0, Math.max(0, fullName.lastIndexOf("/")))
+  const warn = (problems: ReadonlyArray<Reason>) => problems.map((reason) => ({ level: "warning", reason }) as const)
+  const check = Effect.fnUntraced(function* (): Effect.fn.Return<ReadonlyArray<AccessReport>, ForgeError> {
+    const own = yield* Effect.result(readHook(hooks, { _tag: "Repository", fullName }, wanted))
+    if (own._tag === "Success" && own.success.hook !== undefined) return warn(own.success.problems)
+    const serving = yield* findServing(hooks, owner, wanted)
+    if (serving !== undefined) return warn(serving.read.problems)
+    return own._tag === "Success" ? warn(own.success.problems) : yield* own.failure
+  })
+  return yield* Effect.catch(check(), ({ reason, why }) =>
+    Effect.succeed<ReadonlyArray<AccessReport>>([
+      reason === "forbidden" || reason === "not_found"
+        ? { level: "ok", reason: { _tag: "WebhooksNotListed", permission: webhookSetups[kind].hookRights } }
+        : { level: "warning", reason: { _tag: "WebhooksUnreadable", why } }
+    ])
+  )
 })
 
 const checkAccess = Effect.fnUntraced(function* (
@@ -88,7 +92,7 @@ const checkAccess = Effect.fnUntraced(function* (
     const { username } = yield* client.self
     const lacks = fullName === undefined ? [] : yield* client.missing({ fullName })
     const ci = readsCi(snapshot, profile.name, fullName) ? yield* missingCi(client, profile, fullName) : []
-    const webhooks = yield* checkWebhooks(snapshot, client, profile.kind, fullName)
+    const webhooks = yield* checkWebhooks(snapshot, client, profile, fullName)
     const problems = [...[...lacks, ...ci].map(warn), ...webhooks]
     return problems.some(({ level }) => level === "warning")
       ? problems

@@ -9,7 +9,7 @@ import type { ForgeKind } from "../domain/Kinds.ts"
 import type { InlineComment, ReviewEvent, StatusState } from "../domain/Publication.ts"
 import type { HeadRepo, Person, Repo } from "../domain/Change.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
-import type { HostWebhook } from "./hosts/HostWebhook.ts"
+import type { HostHooks } from "./hosts/HostHooks.ts"
 import type { ForgeError } from "./ForgeError.ts"
 import type { HostChanges } from "./hosts/HostChanges.ts"
 import type { HostCi } from "./hosts/HostCi.ts"
@@ -36,6 +36,7 @@ export type {
   ConversationTarget,
   HostConversations
 } from "./hosts/HostConversations.ts"
+export type { HookScope, HostHook, HostHooks, OwnedRepository } from "./hosts/HostHooks.ts"
 export type { CiArtifact, CiRun, HostCi, Listed } from "./hosts/HostCi.ts"
 export type {
   CommitAuthor,
@@ -207,8 +208,7 @@ export interface ForgeClient {
    * is known to be missing. Reads only.
    */
   readonly missing: (repo: Repo) => Effect.Effect<ReadonlyArray<Reason>, ForgeError>
-  /** Lists the webhooks of a repository with their latest deliveries; undefined where the credential has none, as that of an app. */
-  readonly webhooks: ((repo: Repo) => Effect.Effect<ReadonlyArray<HostWebhook>, ForgeError>) | undefined
+  readonly hooks: HostHooks
   /**
    * Creates one review with all comments. A host that accepts a review only as a whole fails with `invalid` (422) when it refuses
    * a line; one that accepts comments one by one posts the others and returns the refused ones in `refused`. Nothing that is pending

@@ -29,6 +29,16 @@ export const catchUpSkipped = Metric.counter("aicr_catch_up_skipped_total", {
   incremental: true
 })
 
+/** Set at each check of the inventory. */
+export const inventoryHooks = Metric.gauge("aicr_webhooks", {
+  description: "Webhooks at git hosts by trigger and state (complete, missing, broken, unreadable)"
+})
+
+export const hookWrites = Metric.counter("aicr_webhook_writes_total", {
+  description: "Webhooks at git hosts that the service wrote by trigger and action (create, repair)",
+  incremental: true
+})
+
 /** Callbacks and messages of long connections by kind of connection and outcome. */
 export const chatCallbacks = Metric.counter("aicr_chat_callbacks_total", {
   description: "Callbacks and messages of long connections of chat platforms by kind of connection and outcome",

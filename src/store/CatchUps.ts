@@ -17,6 +17,8 @@ export const CatchUpOccasion = Schema.Literals([
   "beat",
   /** Deliveries were refused because the records or the queue took none. */
   "refused",
+  /** A webhook was created or repaired. */
+  "hook",
   /** An operator requested it. */
   "requested"
 ])

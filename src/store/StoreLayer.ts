@@ -12,6 +12,7 @@ import type { ChatRequests } from "./ChatRequests.ts"
 import * as ChatSends from "./ChatSends.ts"
 import * as Configurations from "./configuration/Configurations.ts"
 import * as Heartbeats from "./Heartbeats.ts"
+import * as Inventories from "./Inventories.ts"
 import type { Ledger } from "./Ledger.ts"
 import * as Lessons from "./Lessons.ts"
 import * as LoginAttempts from "./LoginAttempts.ts"
@@ -61,6 +62,7 @@ export type Records =
   | Configurations.Configurations
   | Schedules.Schedules
   | Heartbeats.Heartbeats
+  | Inventories.Inventories
   | Ledger
   | AdminActions
   | AdminSessions.AdminSessions
@@ -83,6 +85,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlOutcomes.layer,
     SqlBatches.layer,
     CatchUps.layer,
+    Inventories.layer,
     ChatHealths.layer,
     ChatOwners.layer,
     SqlChatRequests.layer,

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { expect, it } from "vitest"
 import { startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
-import { getAccess } from "../harness/FakeAccess.ts"
+import { addHook, getHooks } from "../harness/FakeHooks.ts"
 import { startReadyz } from "./Readyz.ts"
 import { repoName, startHost } from "../forge/Clients.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
@@ -90,11 +90,12 @@ it("each model is called once; one that does not exist and a refused key are err
 }, 60_000)
 
 it("reads the webhooks of a repository and the host's log of their deliveries, and prints them as JSON", async () => {
-  const { forge, pull } = await startHost("github")
-  const access = getAccess(pull.repository)
+  const { forge } = await startHost("github")
   const url = "https://user:pa55@aicr.test/webhooks/github"
-  access.hooks = [{ id: 7, active: true, events: ["pull_request"], config: { url } }]
-  access.deliveries = [{ id: 1, status_code: 401, delivered_at: "2026-01-31T12:00:00Z" }]
+  const list = getHooks(forge, repoName)
+  list.mayList = true
+  addHook(list, { url, events: ["pull_request", "issue_comment"] })
+  list.deliveries = [{ id: 1, status_code: 401, delivered_at: "2026-01-31T12:00:00Z" }]
   const config = join(temporaryFolder(), "config.yaml")
   await writeFile(
     config,

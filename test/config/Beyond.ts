@@ -103,6 +103,8 @@ export const beyond: ReadonlyArray<Row> = [
   ["triggers[].catch_up.every_seconds", "int 0-86400", "3600", "Interval of searches"],
   ["triggers[].catch_up.max_age_hours", "int 1-8760", "72", "Age of changes"],
   ["triggers[].catch_up.max_changes", "int 1-10000", "200", "Changes of a repository"],
+  ["triggers[].inventory.owners[]", "string[]", "—", "Inventory"],
+  ["triggers[].inventory.hooks", "enum", "report", "`off`, `report`, `repair`, `create`"],
   ["triggers[].cron", "string", "—", "scheduled"],
   ["triggers[].timezone", "string", "UTC (runtime)", "scheduled"],
   ["triggers[].repositories[]", "object[]", "—", "scheduled"],

@@ -11,7 +11,6 @@ import {
   webhookSetups
 } from "../../src/domain/WebhookSetup.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
-import { listWebhookProblems } from "../../src/forge/hosts/HostWebhook.ts"
 import { parseRoute } from "../../src/ingress/Routes.ts"
 import { inEnglish } from "../../src/text/en.ts"
 
@@ -20,16 +19,6 @@ const read = (file: string) => readFile(join(import.meta.dirname, "../..", file)
 
 it.each(kinds)("the path of %s is one of the service, for this kind", (kind) => {
   expect(parseRoute("", webhookSetups[kind].path)).toEqual({ _tag: "Webhook", kind })
-})
-
-it.each(kinds)("a webhook of %s with the needed events has no problem, and one without them lacks them", (kind) => {
-  const { path } = webhookSetups[kind]
-  const reviews = listEvents(kind, ["reviews"]).map(({ id }) => id)
-  const hook = (events: ReadonlyArray<string>) => [
-    { url: `https://aicr.test${path}`, isActive: true, events, deliveries: [] }
-  ]
-  expect(listWebhookProblems(kind, hook(reviews), [])).toEqual([])
-  expect(listWebhookProblems(kind, hook(["push"]), [])).toEqual([{ _tag: "WebhookLacksEvents", events: reviews }])
 })
 
 it("a workspace uses pushes of the branches that it lists, and issues where it triages them", () => {

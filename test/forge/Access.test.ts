@@ -7,37 +7,15 @@ import { Forges } from "../../src/forge/Forges.ts"
 import { missingOfInstallation, missingOfScopes } from "../../src/forge/github/Missing.ts"
 import { getAccess } from "../harness/FakeAccess.ts"
 import { fault } from "../harness/FakeForge.ts"
+import { addHook, getHooks } from "../harness/FakeHooks.ts"
+import type { FakeHook } from "../harness/FakeHooks.ts"
+import { listEvents } from "../../src/domain/WebhookSetup.ts"
 import { testSnapshot, testWorkspace } from "../harness/TestSnapshot.ts"
 import { failure, repoName, run, startHost, unpaced } from "./Clients.ts"
 import type { Host } from "./Clients.ts"
 import { inEnglish } from "../../src/text/en.ts"
 
-interface HookSettings {
-  readonly url?: string
-  readonly isActive?: boolean
-  readonly hasPulls?: boolean
-}
-
-/** A webhook as the API of the host lists it. */
-const toHook = (kind: ForgeKind, { hasPulls = true, isActive = true, url = "" }: HookSettings): object => {
-  const pulls = kind === "github" ? ["pull_request"] : ["pull_request", "pull_request_sync"]
-  return kind === "gitlab"
-    ? {
-        id: 1,
-        url,
-        merge_requests_events: hasPulls,
-        push_events: true,
-        note_events: false,
-        alert_status: isActive ? "executable" : "disabled"
-      }
-    : {
-        id: 1,
-        type: kind,
-        active: isActive,
-        events: [...(hasPulls ? pulls : []), "push"],
-        config: { url, content_type: "json" }
-      }
-}
+const needed = (kind: ForgeKind) => listEvents(kind, ["reviews", "commands"]).map(({ id }) => id)
 
 /** A delivery of the host's log; 0 is no response. */
 const toDelivery = (kind: ForgeKind, status: number): object =>
@@ -109,33 +87,47 @@ describe.each(ForgeKind.literals)("credentials at %s", (kind) => {
   )
 
   it("that may list webhooks have them checked, with the log of the host where it has one", async () => {
-    const { access, here } = await start()
+    const { here } = await start()
+    const list = getHooks(here.forge, repoName)
+    list.mayList = true
     const address = `https://aicr.test/prefix/webhooks/${kind}`
-    const texts = async (...hooks: ReadonlyArray<object>) => {
-      access.hooks = hooks
+    const texts = async (hook?: Partial<FakeHook>) => {
+      list.hooks.length = 0
+      if (hook !== undefined) addHook(list, { url: address, events: needed(kind), ...hook })
       return (await reports(here, { server: { base_url: "https://aicr.test", path_prefix: "/prefix" } })).map(
         ({ text }) => text
       )
     }
-    const hook = (more: HookSettings = {}) => toHook(kind, { url: address, ...more })
     const complete = [`trigger host on ${repoName}: authenticated as aicr`]
-    expect(await texts(hook())).toEqual(complete)
-    expect(await texts(hook({ url: "https://ci.test/hook" }))).toEqual([
+    expect(await texts({})).toEqual(complete)
+    expect(await texts({ url: "https://ci.test/hook" })).toEqual([
       expect.stringContaining(`no webhook of the repository points to ${address}`)
     ])
-    const [elsewhere = ""] = await texts(hook({ url: `https://user:pa55@old.test/webhooks/${kind}?token=pa55` }))
+    const [elsewhere = ""] = await texts({ url: `https://user:pa55@old.test/webhooks/${kind}?token=pa55` })
     expect(elsewhere).toContain(`points to https://old.test/webhooks/${kind}, and server.base_url gives ${address}`)
     expect(elsewhere).not.toContain("pa55")
-    expect(await texts(hook({ isActive: false }))).toEqual([expect.stringContaining("is not active")])
-    expect(await texts(hook({ hasPulls: false }))).toEqual([expect.stringContaining("lacks the events ")])
+    expect(await texts({ isActive: false })).toEqual([expect.stringContaining("is not active")])
+    expect(await texts({ events: ["push"] })).toEqual([expect.stringContaining("lacks the events ")])
 
-    access.deliveries = [401, 0, 202].map((status) => toDelivery(kind, status))
+    list.deliveries = [401, 0, 202].map((status) => toDelivery(kind, status))
     const hasLog = kind === "github" || kind === "gitlab"
     const at = kind === "github" ? " at 2026-01-31T12:00:00Z" : ""
     const failing = `trigger host on ${repoName}: the host's log has 2 failed deliveries of the last 3, the newest${at} with status 401; the secret of the webhook is not that of webhook_secret_env`
-    expect(await texts(hook())).toEqual(hasLog ? [failing] : complete)
-    access.deliveries = [202, 500].map((status) => toDelivery(kind, status))
-    expect(await texts(hook())).toEqual(complete)
+    expect(await texts({})).toEqual(hasLog ? [failing] : complete)
+    list.deliveries = [202, 500].map((status) => toDelivery(kind, status))
+    expect(await texts({})).toEqual(complete)
+  })
+
+  it("are content with a webhook of the owner", async () => {
+    const { here } = await start()
+    getHooks(here.forge, repoName).mayList = true
+    const list = getHooks(here.forge, "team")
+    list.mayList = true
+    addHook(list, { url: `https://aicr.test/webhooks/${kind}`, events: needed(kind) })
+    const server = { base_url: "https://aicr.test" }
+    expect(await reports(here, { server })).toEqual([
+      { level: "ok", text: `trigger host on ${repoName}: authenticated as aicr` }
+    ])
   })
 
   it("that the host refuses are named with what to check", async () => {
@@ -151,8 +143,10 @@ describe.each(ForgeKind.literals)("credentials at %s", (kind) => {
   })
 
   it("are checked for CI where a review reads its artifacts", async () => {
-    const { access, here } = await start()
-    access.hooks = [toHook(kind, { url: `https://aicr.test/webhooks/${kind}` })]
+    const { here } = await start()
+    const list = getHooks(here.forge, repoName)
+    list.mayList = true
+    addHook(list, { url: `https://aicr.test/webhooks/${kind}`, events: needed(kind) })
     const review = { evidence: { ci: { artifacts: ["sarif"] } } }
     const texts = async () => (await reports(here, { review })).map(({ level, text }) => `${level}: ${text}`)
     const prefix = `trigger host on ${repoName}: review.evidence.ci reads nothing:`

@@ -1,5 +1,4 @@
 /** Facts about Gitea and Forgejo that their API descriptions do not contain (src/forge/gitea/Facts.ts). */
-import { Effect } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
 import { webhooks } from "../../src/forge/Webhooks.ts"
 import { fault } from "../harness/FakeForge.ts"
@@ -82,13 +81,18 @@ describe.each(["gitea", "forgejo"] as const)("%s", (kind) => {
 
   it("lists webhooks in pages", async () => {
     const here = await start()
-    const hooks = Array.from({ length: 60 }, (_, n) => ({ active: true, events: ["push"], config: { url: `u${n}` } }))
+    const hooks = Array.from({ length: 60 }, (_, n) => ({
+      id: n,
+      active: true,
+      events: ["push"],
+      config: { url: `u${n}` }
+    }))
     here.forge.intercept(({ path, query }) => {
       const from = (Number(query.get("page") ?? 1) - 1) * 30
       const page = hooks.slice(from, from + 30)
       return path.endsWith("/hooks") ? fault.answered(200, page, { "x-total-count": "60" }) : undefined
     })
-    const listed = await run(here.client.webhooks?.(here.repo) ?? Effect.succeed([]))
+    const listed = await run(here.client.hooks.list({ _tag: "Repository", fullName: repoName }))
     expect(listed.map(({ url }) => url)).toEqual(hooks.map(({ config }) => config.url))
   })
 

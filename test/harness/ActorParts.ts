@@ -93,7 +93,16 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
     commitAuthor: () => unexpected,
     ci: undefined,
     findAccount: undefined,
-    webhooks: undefined
+    hooks: {
+      isApp: false,
+      wider: () => [],
+      list: () => unexpected,
+      deliveries: () => unexpected,
+      create: () => unexpected,
+      update: () => unexpected,
+      repositories: () => unexpected,
+      newest: () => unexpected
+    }
   }
   return Forges.of({ of: (kind) => forgeTable[kind], client: () => client, forget: () => {} })
 }

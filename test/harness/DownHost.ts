@@ -18,6 +18,10 @@ interface DownHostOptions {
   /** Further fields of the trigger and of the reviews. */
   readonly trigger?: object
   readonly review?: object
+  /** Further fields of the server. */
+  readonly server?: object
+  /** The workspace. Default: that of one repository. */
+  readonly workspace?: object
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -44,9 +48,11 @@ export class DownHost implements AsyncDisposable {
     await writeFile(
       configFile,
       stringify({
-        server: { port, hostname: "127.0.0.1" },
+        server: { port, hostname: "127.0.0.1", ...options.server },
         triggers: [{ ...makeHostTrigger(kind, forge.url), ...options.trigger }],
-        workspaces: { instances: { one: { source_repo: { trigger: "host", repo: repository } } } },
+        workspaces: {
+          instances: { one: options.workspace ?? { source_repo: { trigger: "host", repo: repository } } }
+        },
         llm: {
           providers: [{ id: "fake", kind: "openai_compatible", base_url: `${model.url}/v1`, api_key: "k" }],
           model_chain: { default: [{ provider: "fake", model: "fake" }] }

@@ -20,10 +20,6 @@ export interface FakeAccess {
   collaborators: ReadonlyArray<string>
   /** Scopes of the token: GitHub's classic ones and GitLab's; undefined where the token does not report them. */
   scopes: ReadonlyArray<string> | undefined
-  /** Webhooks of the repository; undefined where the account may not list them. */
-  hooks: ReadonlyArray<object> | undefined
-  /** Log of the deliveries of every webhook, in the form of the host. */
-  deliveries: ReadonlyArray<object>
 }
 
 const all = new WeakMap<DemoRepository, FakeAccess>()
@@ -33,9 +29,7 @@ export const getAccess = (repository: DemoRepository): FakeAccess => {
     admin: true,
     teams: undefined,
     collaborators: [],
-    scopes: undefined,
-    hooks: undefined,
-    deliveries: []
+    scopes: undefined
   }
   all.set(repository, known)
   return known
@@ -108,41 +102,7 @@ const teams: ReadonlyArray<DemoRoute> = [
   }
 ]
 
-const hooks: DemoRoute = {
-  method: "GET",
-  path: "/repos/{owner}/{repo}/hooks",
-  answer: (context) => {
-    const found = findRepository(context)
-    const listed = found === undefined ? undefined : getAccess(found).hooks
-    return listed === undefined
-      ? { status: 403, body: { message: "user should be an admin" } }
-      : { status: 200, body: listed }
-  }
-}
-
-const deliveries: DemoRoute = {
-  method: "GET",
-  path: "/repos/{owner}/{repo}/hooks/{hook_id}/deliveries",
-  answer: (context) => {
-    const found = findRepository(context)
-    return { status: 200, body: found === undefined ? [] : getAccess(found).deliveries }
-  }
-}
-
 const gitlab: ReadonlyArray<DemoRoute> = [
-  {
-    method: "GET",
-    path: "/projects/{id}/hooks",
-    answer: (context) => {
-      const listed = onlyOne(context)?.hooks
-      return listed === undefined ? { status: 403, body: { message: "403 Forbidden" } } : { status: 200, body: listed }
-    }
-  },
-  {
-    method: "GET",
-    path: "/projects/{id}/hooks/{hook_id}/events",
-    answer: (context) => ({ status: 200, body: onlyOne(context)?.deliveries ?? [] })
-  },
   {
     method: "GET",
     path: "/projects/{id}",
@@ -196,7 +156,7 @@ const withScopes = (route: DemoRoute): DemoRoute => ({
 })
 
 export const withAccess = (kind: "gitea" | "github" | "gitlab", dialect: DemoDialect): DemoDialect => {
-  const own = { gitea: [repository, hooks, ...teams], github: [repository, hooks, deliveries], gitlab }[kind]
+  const own = { gitea: [repository, ...teams], github: [repository], gitlab }[kind]
   const routes = [...own, ...dialect.routes]
   return { ...dialect, routes: kind === "github" ? routes.map(withScopes) : routes }
 }

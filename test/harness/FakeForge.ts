@@ -15,6 +15,7 @@ import { hostUrls } from "../../src/domain/HostUrls.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import { withAccess } from "./FakeAccess.ts"
 import { withCi } from "./FakeCi.ts"
+import { withHooks } from "./FakeHooks.ts"
 import { getIssues, withIssues } from "./FakeIssues.ts"
 import type { FakeIssues } from "./FakeIssues.ts"
 import { withGraphql } from "./FakeGraphql.ts"
@@ -36,13 +37,21 @@ function asForgejo(dialect: DemoDialect): DemoDialect {
 }
 
 const dialects: Readonly<Record<ForgeKind, DemoDialect>> = {
-  gitea: withCi("gitea", withAccess("gitea", withThreads("gitea", withIssues("gitea", giteaDialect)))),
-  forgejo: withAccess("gitea", withThreads("gitea", withIssues("gitea", asForgejo(giteaDialect)))),
+  gitea: withCi(
+    "gitea",
+    withAccess("gitea", withThreads("gitea", withIssues("gitea", withHooks("gitea", giteaDialect))))
+  ),
+  forgejo: withAccess("gitea", withThreads("gitea", withIssues("gitea", withHooks("gitea", asForgejo(giteaDialect))))),
   github: withCi(
     "github",
-    withGraphql(withApp(withAccess("github", withThreads("github", withIssues("github", githubDialect)))))
+    withGraphql(
+      withApp(withAccess("github", withThreads("github", withIssues("github", withHooks("github", githubDialect)))))
+    )
   ),
-  gitlab: withCi("gitlab", withAccess("gitlab", withThreads("gitlab", withIssues("gitlab", gitlabDialect))))
+  gitlab: withCi(
+    "gitlab",
+    withAccess("gitlab", withThreads("gitlab", withIssues("gitlab", withHooks("gitlab", gitlabDialect))))
+  )
 }
 
 export interface Seen {

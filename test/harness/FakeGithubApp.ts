@@ -97,7 +97,6 @@ const repeat = (context: ApiContext): ApiAnswer => {
 }
 
 const routes: ReadonlyArray<DemoRoute> = [
-  { method: "GET", path: "/app", answer: () => ({ status: 200, body: { slug: "aicr", name: "Reviewer" } }) },
   { method: "GET", path: "/repos/{owner}/{repo}/installation", answer: () => ({ status: 200, body: { id: 77 } }) },
   {
     method: "POST",

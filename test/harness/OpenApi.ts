@@ -40,9 +40,9 @@ const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
     "GET /repos/{owner}/{repo}/commits",
     // "Get an issue comment"
     "GET /repos/{owner}/{repo}/issues/comments/{comment_id}",
-    // "List repository webhooks", "List deliveries for a repository webhook"
-    "GET /repos/{owner}/{repo}/hooks",
-    "GET /repos/{owner}/{repo}/hooks/{hook_id}/deliveries",
+    // "Get an organization", "Get the authenticated app"
+    "GET /orgs/{org}",
+    "GET /app",
     // "Get a delivery for an app webhook", "Redeliver a delivery for an app webhook"
     "GET /app/hook/deliveries/{delivery_id}",
     "POST /app/hook/deliveries/{delivery_id}/attempts"
@@ -56,9 +56,8 @@ const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
     "GET /personal_access_tokens/self",
     // "Get single merge request note"
     "GET /projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}",
-    // "List webhooks for a project", "List all events for a project webhook"
-    "GET /projects/{id}/hooks",
-    "GET /projects/{id}/hooks/{hook_id}/events"
+    // "Trigger a test project webhook"
+    "POST /projects/{id}/hooks/{hook_id}/test/{trigger}"
   ]
 }
 
@@ -164,13 +163,92 @@ const mergeRequests = pagedBy(
   "updated_before",
   "view"
 )
+/** A write of a JSON object with these fields. */
+const write = (method: "patch" | "post" | "put", properties: Node, required: ReadonlyArray<string> = []) => ({
+  [method]: {
+    requestBody: {
+      required: true,
+      content: { "application/json": { schema: { type: "object", properties, required } } }
+    }
+  }
+})
+const texts = { type: "array", items: { type: "string" } }
+/** Webhooks of docs.gitea.com, "Edit a hook in a repository", "List an organization's webhooks", "List system's webhooks". */
+const giteaHook = {
+  active: { type: "boolean" },
+  authorization_header: { type: "string" },
+  branch_filter: { type: "string" },
+  config: { type: "object", additionalProperties: { type: "string" } },
+  events: texts
+}
+const giteaHooks: Node = {
+  "/repos/{owner}/{repo}/hooks/{id}": write("patch", giteaHook),
+  "/orgs/{org}/hooks": pagedBy("limit"),
+  "/orgs/{org}/hooks/{id}": write("patch", giteaHook),
+  "/admin/hooks": pagedBy("limit", "type"),
+  "/admin/hooks/{id}": write("patch", giteaHook),
+  // "Get an organization", "Get a user", "List an organization's repos", "List the repos owned by the given user", "Search for repositories"
+  "/orgs/{org}": get({}),
+  "/users/{username}": get({}),
+  "/orgs/{org}/repos": pagedBy("limit"),
+  "/users/{username}/repos": pagedBy("limit"),
+  "/repos/search": get({
+    uid: "integer",
+    exclusive: "string",
+    sort: "string",
+    order: "string",
+    page: "integer",
+    limit: "integer"
+  })
+}
+/** Webhooks of docs.github.com, "Repository webhooks", "Organization webhooks", "Webhooks" of apps. */
+const githubConfig = Object.fromEntries(
+  ["url", "content_type", "secret", "insecure_ssl"].map((name) => [name, { type: "string" }])
+)
+const githubHook = {
+  name: { type: "string", enum: ["web"] },
+  config: { type: "object", properties: githubConfig },
+  events: texts,
+  active: { type: "boolean" }
+}
+const { name: _, ...githubChange } = githubHook
+const githubHooks = (path: string): Node => ({
+  [path]: { ...pagedBy("per_page"), ...write("post", githubHook, ["name", "config"]) },
+  [`${path}/{hook_id}`]: write("patch", githubChange),
+  [`${path}/{hook_id}/deliveries`]: get({ per_page: "integer", cursor: "string" })
+})
+/** Webhooks of docs.gitlab.com, "Project webhooks", "Group webhooks". */
+const gitlabHook = {
+  url: { type: "string" },
+  token: { type: "string" },
+  ...Object.fromEntries(
+    ["merge_requests_events", "note_events", "push_events", "issues_events", "enable_ssl_verification"].map((name) => [
+      name,
+      { type: "boolean" }
+    ])
+  )
+}
+const gitlabHooks = (path: string): Node => ({
+  [path]: { ...pagedBy("per_page"), ...write("post", gitlabHook, ["url"]) },
+  [`${path}/{hook_id}`]: write("put", gitlabHook, ["url"]),
+  [`${path}/{hook_id}/events`]: pagedBy("per_page", "status")
+})
+
 const leftOut: Readonly<Record<string, Node>> = {
-  gitea: { "/repos/{owner}/{repo}/pulls": pullList, ...actions("limit") },
-  forgejo: { "/repos/{owner}/{repo}/pulls": pullList },
+  gitea: { "/repos/{owner}/{repo}/pulls": pullList, ...actions("limit"), ...giteaHooks },
+  forgejo: { "/repos/{owner}/{repo}/pulls": pullList, ...giteaHooks },
   // docs.github.com, "Search issues and pull requests", "List pull requests", "List branches", "Get a commit object",
   // "List commit statuses for a reference"
   github: {
     ...actions("per_page"),
+    ...githubHooks("/repos/{owner}/{repo}/hooks"),
+    ...githubHooks("/orgs/{org}/hooks"),
+    // "Get a webhook configuration for an app", "Update a webhook configuration for an app"
+    "/app/hook/config": { ...get({}), ...write("patch", githubConfig) },
+    // "List organization repositories", "List repositories for a user", "List repositories for the authenticated user"
+    "/orgs/{org}/repos": pagedBy("per_page", "type", "sort", "direction"),
+    "/users/{username}/repos": pagedBy("per_page", "type", "sort", "direction"),
+    "/user/repos": pagedBy("per_page", "affiliation", "sort", "direction"),
     // "List deliveries for an app webhook"
     "/app/hook/deliveries": get({ per_page: "integer", cursor: "string" }),
     "/search/issues": pagedBy("per_page", "q", "sort", "order"),
@@ -182,6 +260,12 @@ const leftOut: Readonly<Record<string, Node>> = {
   // docs.gitlab.com, "List project pipelines", "List pipeline jobs", "Get job artifacts"
   // "List group merge requests", "List project merge requests", "List all repository branches"
   gitlab: {
+    ...gitlabHooks("/projects/{id}/hooks"),
+    ...gitlabHooks("/groups/{id}/hooks"),
+    // "Retrieve a group", "List projects of a group", "List projects of a user"
+    "/groups/{id}": get({ with_projects: "string" }),
+    "/groups/{id}/projects": pagedBy("per_page", "order_by", "sort", "simple", "include_subgroups"),
+    "/users/{id}/projects": pagedBy("per_page", "order_by", "sort", "simple"),
     "/groups/{id}/merge_requests": mergeRequests,
     "/projects/{id}/merge_requests": mergeRequests,
     "/projects/{id}/repository/branches": pagedBy("per_page", "search"),

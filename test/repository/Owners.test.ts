@@ -50,7 +50,7 @@ type Unowned = {
       | "issues"
       | "threads"
       | "verdicts"
-      | "webhooks"
+      | "hooks"
       | "writers"
     >
   ]: Same<Requires<ForgeClient[K]>, Writing> extends true ? never : K
@@ -64,7 +64,7 @@ type Unowned = {
   | "issues"
   | "threads"
   | "verdicts"
-  | "webhooks"
+  | "hooks"
   | "writers"
 >]
 
@@ -80,6 +80,8 @@ describe("owners", () => {
     same<Requires<ForgeClient["issues"]["edit"]>, Writing>(true)
     same<Requires<ForgeClient["issues"]["remove"]>, Writing>(true)
     same<Requires<ForgeClient["threads"]["resolve"]>, Writing>(true)
+    same<Requires<ForgeClient["hooks"]["create"]>, Writing>(true)
+    same<Requires<ForgeClient["hooks"]["update"]>, Writing>(true)
     same<Requires<NonNullable<ForgeClient["conversations"]>["reply"]>, Writing>(true)
     same<Requires<NonNullable<NonNullable<ForgeClient["conversations"]>["react"]>>, Writing>(true)
     same<Requires<NonNullable<ForgeClient["verdicts"]>["dismiss"]>, Writing>(true)

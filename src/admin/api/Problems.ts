@@ -63,7 +63,16 @@ export class StateConflict extends HttpApiError.Problem<StateConflict>()(
   { type: blank, status: 409, title: "Conflict" },
   {
     ...common,
-    code: code(["already_ended", "newer", "not_dead", "not_replayable", "not_searched", "workspace_gone"])
+    code: code([
+      "already_ended",
+      "host_failed",
+      "newer",
+      "no_inventory",
+      "not_dead",
+      "not_replayable",
+      "not_searched",
+      "workspace_gone"
+    ])
   }
 ) {}
 

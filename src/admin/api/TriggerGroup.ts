@@ -3,11 +3,12 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { TriggerKind } from "../../domain/Kinds.ts"
 import { describe } from "./Describe.ts"
-import { count, maybe, maybeReason, maybeTime, text, time } from "./Fields.ts"
+import { count, maybe, maybeReason, maybeTime, reason, text, time } from "./Fields.ts"
 import { bodyText } from "./Parameters.ts"
 import { NotFound, StateConflict, TooManyRequestsResponse } from "./Problems.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 import { Reason } from "../../domain/Reason.ts"
+import { HookState } from "../../store/Inventories.ts"
 
 const credential = (description: string) =>
   Schema.Literals(["set", "missing", "not_used"]).annotate({
@@ -27,6 +28,55 @@ const CatchUpState = Schema.Struct({
   description: "Searches for changes that no delivery reported; absent if its server is not searched"
 })
 
+const InventoryState = Schema.Struct({
+  last_at: maybeTime("Time of the last check of its webhooks"),
+  requested_at: maybeTime("Time of a request for a check that has not begun"),
+  repositories: count("Number of repositories that workspaces review"),
+  served: count("Number of those that the webhook of an organisation, of the site or of an app serves"),
+  complete: count("Number of complete webhooks"),
+  missing: count("Number of missing webhooks"),
+  broken: count("Number of webhooks with problems"),
+  unreadable: count("Number of webhooks that the credential may not list"),
+  created: count("Number of webhooks that the service created"),
+  repaired: count("Number of webhooks that the service repaired"),
+  failure: maybeReason("Why the last check was incomplete")
+}).annotate({
+  identifier: "Inventory",
+  description: "Repositories and their webhooks; absent without a credential, or with inventory.hooks off"
+})
+
+const hookFields = {
+  scope: text("Key of the repository, owner, site or app"),
+  name: text("Name of the repository or owner; empty for the site or app"),
+  state: HookState,
+  problem: maybeReason("What is wrong, and the next step")
+}
+
+const InventoryProblem = Schema.Struct({ ...hookFields, checked_at: time("Time of the check") }).annotate({
+  identifier: "InventoryProblem",
+  description: "A webhook that is not complete"
+})
+
+const PlannedHook = Schema.Struct({
+  ...hookFields,
+  action: Schema.optionalKey(
+    Schema.Literals(["create", "repair"]).annotate({ description: "What is to be done, or was done" })
+  )
+}).annotate({ identifier: "PlannedHook", description: "A webhook, with what is to be done to it" })
+
+const HookByHand = Schema.Struct({
+  place: text("Page of the host for the webhook of a repository"),
+  owner_place: text("Page of the host for one webhook of all repositories"),
+  url: text("URL of the webhook"),
+  content_type: text("Content type"),
+  events: Schema.Array(Schema.String).annotate({ description: "Events, by their names on the page" }),
+  rights: reason("Rights with which the service does it by itself")
+}).annotate({ identifier: "HookByHand", description: "Values for a person who sets up a webhook" })
+
+const SetUpHooks = Schema.Struct({ items: Schema.Array(PlannedHook), by_hand: HookByHand })
+
+export type SetUpRecord = typeof SetUpHooks.Type
+
 const TriggerHealth = Schema.Struct({
   name: text("Name of the trigger"),
   kind: TriggerKind,
@@ -42,7 +92,8 @@ const TriggerHealth = Schema.Struct({
   ignored_24h: count("Number of them that started no work"),
   rejected_signatures_24h: count("Number of deliveries with a wrong signature in the last 24 hours"),
   waiting_publications: count("Number of publications that wait because the host refuses its credential"),
-  catch_up: Schema.optionalKey(CatchUpState)
+  catch_up: Schema.optionalKey(CatchUpState),
+  inventory: Schema.optionalKey(InventoryState)
 }).annotate({ identifier: "TriggerHealth", description: "Set-up and recent deliveries of a trigger" })
 
 export type TriggerRecord = typeof TriggerHealth.Type
@@ -85,6 +136,43 @@ export class TriggerGroup extends HttpApiGroup.make("triggers")
       describe(
         "Search for lost deliveries",
         "Requests a search for changes that no delivery reported, which begins within seconds. A request that waits already stays as it is."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("inventory", "/triggers/:name/inventory", {
+      params: { name: bodyText("Name of a trigger") },
+      success: Schema.Struct({ items: Schema.Array(InventoryProblem), by_hand: HookByHand }),
+      error: [NotFound, StateConflict]
+    }).annotateMerge(
+      describe(
+        "List incomplete webhooks",
+        "Lists the first 500 webhooks of a trigger that are missing, broken or hidden, as of the last check, with what a person has to enter."
+      )
+    ),
+    HttpApiEndpoint.post("checkInventory", "/triggers/:name/inventory", {
+      params: { name: bodyText("Name of a trigger") },
+      success: Schema.Struct({ name: text("Name of the trigger"), requested_at: time("Time of the request") }),
+      error: [NotFound, StateConflict]
+    }).annotateMerge(
+      describe(
+        "Check webhooks",
+        "Requests a check of all webhooks of a trigger, which begins within seconds. A request that waits already stays as it is."
+      )
+    ),
+    HttpApiEndpoint.post("setUp", "/triggers/:name/setup", {
+      params: { name: bodyText("Name of a trigger") },
+      payload: Schema.Struct({
+        target: bodyText("Full name of a repository, or name of an organisation, a group or a person"),
+        apply: Schema.Boolean.annotate({ description: "False: only say what is to be done" })
+      }),
+      success: SetUpHooks,
+      error: [NotFound, StateConflict]
+    }).annotateMerge(
+      describe(
+        "Set up webhooks",
+        "Says what is to be done so that the webhooks of a repository, or of the repositories of an owner, are complete, or does it: missing ones " +
+          "are created, broken ones of the service are repaired, and those of others stay."
       )
     )
   )

@@ -21,6 +21,7 @@ import type { Notices } from "../../store/Notices.ts"
 import type { Ledger } from "../../store/Ledger.ts"
 import type { LoginAttempts } from "../../store/LoginAttempts.ts"
 import type { CatchUps } from "../../store/CatchUps.ts"
+import type { Inventories } from "../../store/Inventories.ts"
 import type { Outbox } from "../../store/Outbox.ts"
 import type { Outcomes } from "../../store/Outcomes.ts"
 import type { Payloads } from "../../store/Payloads.ts"
@@ -68,6 +69,7 @@ type Services =
   | Notices
   | ConfigStore
   | Forges
+  | Inventories
   | Ledger
   | LoginAttempts
   | Nodes

@@ -13,6 +13,7 @@ import { RejectedSignatures } from "../../store/RejectedSignatures.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
 import { because, conflict, notFound, TooManyRequests } from "../api/Problems.ts"
 import { orUnavailable } from "./Available.ts"
+import { listInventory, readInventories, requestInventory, setUp } from "./InventoryHandlers.ts"
 import { maybeTime, toTime } from "../views/Views.ts"
 import { withoutUndefined } from "../views/WithoutUndefined.ts"
 import { isForgeKind } from "../../domain/Kinds.ts"
@@ -198,6 +199,7 @@ const list = Effect.gen(function* () {
     rejected.set(trigger, (rejected.get(trigger) ?? 0) + counts.loopback + counts.private + counts.public)
   const waiting = yield* (yield* Outbox).awaitingCredentials
   const catchUps = yield* readCatchUps(snapshot)
+  const inventories = yield* readInventories(snapshot)
   const items = listSetups(snapshot, prefixOf(snapshot))
   return {
     items: items.map(({ baseUrl, ...setup }) => {
@@ -211,7 +213,8 @@ const list = Effect.gen(function* () {
         ignored_24h: recentIgnored,
         rejected_signatures_24h: rejected.get(setup.name) ?? 0,
         waiting_publications: waiting.get(setup.name) ?? 0,
-        catch_up: catchUps.get(setup.name)
+        catch_up: catchUps.get(setup.name),
+        inventory: inventories.get(setup.name)
       })
     })
   }
@@ -257,6 +260,9 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "triggers", (handlers) =
   return handlers.handleAll({
     list: () => orUnavailable(list),
     check: ({ params }) => check(params.name),
-    catchUp: ({ params }) => orUnavailable(catchUp(params.name))
+    catchUp: ({ params }) => orUnavailable(catchUp(params.name)),
+    inventory: ({ params }) => orUnavailable(listInventory(params.name)),
+    checkInventory: ({ params }) => orUnavailable(requestInventory(params.name)),
+    setUp: ({ params, payload }) => orUnavailable(setUp(params.name, payload))
   })
 })

@@ -134,6 +134,14 @@ export const Trigger = Schema.Struct({
     "triggers[].catch_up",
     reported
   ),
+  inventory: group(
+    {
+      owners: optional(list(Text, { minItems: 1 }), "triggers[].inventory.owners"),
+      hooks: defaulted(choice("off", "report", "repair", "create"), "report", "triggers[].inventory.hooks")
+    },
+    "triggers[].inventory",
+    git
+  ),
   cron: optional(CronExpression, "triggers[].cron", {
     ...scheduled,
     requiredWhen: kinds("scheduled")

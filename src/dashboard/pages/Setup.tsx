@@ -16,6 +16,7 @@ import { TablePanel } from "../parts/TablePanel.tsx"
 import { t } from "../text/T.ts"
 import { CatchUps } from "./CatchUps.tsx"
 import { CheckTrigger } from "./CheckTrigger.tsx"
+import { Inventories } from "./Inventories.tsx"
 
 interface RowProps {
   readonly trigger: Item<"GET /triggers">
@@ -163,6 +164,7 @@ export const Setup = () => (
   >
     <Triggers />
     <CatchUps />
+    <Inventories />
     <HostSteps />
     <Rejected />
   </Page>

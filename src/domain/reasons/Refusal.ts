@@ -73,6 +73,8 @@ export const refusalReasons = {
   TriggerUnknown: { trigger: "text" },
   CheckedJustNow: {},
   NothingToCatchUp: { trigger: "text" },
+  NoInventory: { trigger: "text" },
+  NothingToSetUp: { target: "text" },
   WorkspaceUnknown: { workspace: "text", workspaces: "text" },
   WorkspaceIdUnknown: {},
   OptionSourceUnknown: {},

@@ -14,7 +14,7 @@ import { giteaComments, giteaStatus } from "./Comments.ts"
 import { giteaContents } from "./Contents.ts"
 import { giteaIssues } from "./Issues.ts"
 import { giteaPermissions } from "./Permissions.ts"
-import { giteaWebhooks } from "./Webhooks.ts"
+import { giteaHooks } from "./Webhooks.ts"
 import { giteaPulls } from "./Pulls.ts"
 import { giteaReviews } from "./Reviews.ts"
 import type { GiteaDialect } from "./Reviews.ts"
@@ -22,7 +22,7 @@ import { giteaReviewList } from "./ReviewList.ts"
 import { giteaThreads } from "./Threads.ts"
 
 export const giteaClient =
-  (dialect: GiteaDialect) =>
+  (kind: Parameters<typeof giteaHooks>[1], dialect: GiteaDialect) =>
   (profile: TriggerProfile): ForgeClient => {
     const rest = makeRest({
       apiUrl: apiUrl(profile),
@@ -46,7 +46,7 @@ export const giteaClient =
       gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("aicr", token)),
       ...giteaPulls(rest),
       ...giteaPermissions(rest),
-      webhooks: giteaWebhooks(rest),
+      hooks: giteaHooks(rest, kind),
       ...giteaReviews(rest, self, dialect, reviews),
       ...comments,
       setStatus: giteaStatus(rest),

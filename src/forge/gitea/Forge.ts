@@ -8,13 +8,13 @@ import { webhook } from "./Webhook.ts"
 
 /** Builds the row for Gitea or a host derived from it, which names its differences. */
 export const giteaRow = (own: {
-  readonly kind: ForgeKind
+  readonly kind: Extract<ForgeKind, "forgejo" | "gitea">
   readonly webhook: ForgeWebhook
   readonly dialect: GiteaDialect
 }): Forge => ({
   kind: own.kind,
   webhook: own.webhook,
-  client: giteaClient(own.dialect),
+  client: giteaClient(own.kind, own.dialect),
   pullRef: (number) => `refs/pull/${number}/head`,
   gitAuthorization: (token) => basicHeader("aicr", token),
   // The database column is LONGTEXT; rendering is the practical limit, and other tools assume GitHub's limit.

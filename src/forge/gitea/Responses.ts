@@ -167,3 +167,12 @@ export const toPerson = (user: typeof User.Type | null | undefined): Person | un
   if (username === undefined) return undefined
   return user?.full_name ? { username, name: user.full_name } : { username }
 }
+
+/** A person, an organisation or a repository of which only the id is read. */
+export const OwnerId = Schema.Struct({ id: Schema.Int })
+/** Repository in the list of its owner. */
+export const ListedRepository = Schema.Struct({
+  id: Schema.Int,
+  full_name: Schema.String,
+  archived: Schema.optional(Schema.NullOr(Schema.Boolean))
+})

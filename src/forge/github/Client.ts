@@ -12,7 +12,7 @@ import { githubCommitComments } from "./CommitComments.ts"
 import { githubContents } from "./Contents.ts"
 import { githubIssues } from "./Issues.ts"
 import { githubPermissions } from "./Permissions.ts"
-import { githubWebhooks } from "./Webhooks.ts"
+import { githubHooks } from "./Webhooks.ts"
 import { githubPulls } from "./Pulls.ts"
 import { makeResolveThread } from "./ResolveThread.ts"
 import { githubReviews } from "./Reviews.ts"
@@ -26,7 +26,7 @@ export const githubClient = (profile: TriggerProfile): ForgeClient => {
     self,
     gitAuthorization,
     ...githubPermissions(host, profile.settings.app !== undefined),
-    webhooks: githubWebhooks(host, profile.settings.app !== undefined),
+    hooks: githubHooks(host),
     ...githubPulls(rest),
     ...githubReviews(host),
     ...githubComments(host),

@@ -198,6 +198,13 @@ export const Installation = Schema.Struct({
 })
 export const InstallationToken = Schema.Struct({ token: Schema.String, expires_at: Schema.String })
 
+/** Repository in the list of its owner, or of an installation. */
+export const ListedRepository = Schema.Struct({
+  id: Schema.Int,
+  full_name: Schema.String,
+  archived: Schema.optional(Schema.NullOr(Schema.Boolean))
+})
+
 /** Returns the author of a text. */
 export const toAuthor = (user: typeof User.Type | null | undefined): Author => ({
   id: user?.id,

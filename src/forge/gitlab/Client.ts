@@ -15,7 +15,7 @@ import { gitlabContents } from "./Contents.ts"
 import { gitlabIssues } from "./Issues.ts"
 import { mergeRequest } from "./Paths.ts"
 import { gitlabPermissions } from "./Permissions.ts"
-import { gitlabWebhooks } from "./Webhooks.ts"
+import { gitlabHooks } from "./Webhooks.ts"
 import { gitlabPulls, recentRefs } from "./Pulls.ts"
 import { createReview } from "./Review.ts"
 import { gitlabThreads } from "./Threads.ts"
@@ -39,7 +39,7 @@ export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
     gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("oauth2", token)),
     ...gitlabPulls(rest, recent),
     ...gitlabPermissions(rest),
-    webhooks: gitlabWebhooks(rest),
+    hooks: gitlabHooks(rest),
     createReview: Effect.fnUntraced(function* (repo, number, review) {
       const refs = recent.find(repo, number, review.head, yield* Clock.currentTimeMillis)
       return yield* createReview(rest, mergeRequest(repo, number), review, refs)

@@ -135,3 +135,10 @@ export const Member = Schema.Struct({ username: Schema.String, access_level: Sch
 
 export const toPerson = (user: typeof User.Type): Person =>
   user.name ? { username: user.username, name: user.name } : { username: user.username }
+
+/** Project in the list of a group or a person. */
+export const ListedProject = Schema.Struct({
+  id: Schema.Int,
+  path_with_namespace: Schema.String,
+  archived: Schema.optional(Schema.NullOr(Schema.Boolean))
+})

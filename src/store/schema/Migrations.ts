@@ -17,6 +17,7 @@ import { catchUps } from "./CatchUps.ts"
 import { chat } from "./Chat.ts"
 import { deliveries } from "./Deliveries.ts"
 import type { Dialect, Statements } from "./Dialect.ts"
+import { inventories } from "./Inventories.ts"
 import { batches, notices, publishing } from "./Publishing.ts"
 import { findings, runs } from "./Runs.ts"
 import { statistics } from "./Statistics.ts"
@@ -24,7 +25,19 @@ import { statistics } from "./Statistics.ts"
 /** Statements of steps by name, in order. */
 export type SchemaSteps = Readonly<Record<string, Statements>>
 
-const parts = [deliveries, catchUps, runs, findings, publishing, batches, notices, statistics, administration, chat]
+const parts = [
+  deliveries,
+  catchUps,
+  inventories,
+  runs,
+  findings,
+  publishing,
+  batches,
+  notices,
+  statistics,
+  administration,
+  chat
+]
 
 /** Steps of this release. */
 export const all: SchemaSteps = { "0001_schema": (dialect) => parts.flatMap((part) => part(dialect)) }

@@ -46,11 +46,14 @@ export const checkTexts = {
   MaintainerWithApiScope: "the role Maintainer and the scope api (read_api, to check them only)",
   NoWebhook:
     "no webhook of the repository points to {url}; add one in its settings, unless the organisation or the site has one",
-  WebhookElsewhere:
-    "the webhook of the repository points to {urls}, and {=server.base_url} gives {address}; change one of them",
-  WebhookInactive:
-    "the webhook of the repository is not active; activate it in its settings, after its deliveries succeed",
-  WebhookLacksEvents: "the webhook of the repository lacks the events {events}; select them in its settings",
+  WebhookElsewhere: "the webhook points to {urls}, and {=server.base_url} gives {address}; change one of them",
+  WebhookInactive: "the webhook is not active; activate it in its settings, after its deliveries succeed",
+  WebhookLacksEvents: "the webhook lacks the events {events}; select them in its settings",
+  WebhookContentType: "the webhook sends {type}; select JSON as its content type",
+  WebhookTwice: "two webhooks report every change to the service; remove one of them",
+  WebhooksSetUp: "the webhooks of the trigger are being set up by another process; try again in a minute",
+  SecretNotOnNode: "webhooks are not written: {variable} is not set on the node with the role publisher; set it there",
+  WebhookNotWritten: "the host refuses the change of the webhook: {why}",
   DeliveriesFailed:
     "the host's log has {count} failed deliveries of the last {total}, the newest[[ at {at}]] with {response}; {advice}",
   StatusCode: "status {status}",

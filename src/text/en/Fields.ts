@@ -646,6 +646,12 @@ export const fieldTexts = {
   "triggers[].http_proxy": "HTTP proxy for requests to the host.",
   "triggers[].include_cr_file": "Globs; a file must match at least one.",
   "triggers[].kind": "Trigger kind.",
+  "triggers[].inventory":
+    "Inventory of repositories and of their webhooks, which notices new repositories within a minute.",
+  "triggers[].inventory.hooks":
+    "off: no inventory. report: problems of webhooks are reported, nothing is written. repair: broken webhooks of the service are repaired. create: missing ones are created, too. Needs server.base_url, and on nodes with the role publisher the webhook secret.",
+  "triggers[].inventory.owners":
+    "Organisations, groups and users whose repositories are listed. Default: those that the workspaces of the trigger match.",
   "triggers[].name": "Profile name, referenced by workspaces. Unique.",
   "triggers[].p4_fingerprint":
     "Fingerprint of the key of a server over TLS (`ssl:host:port`), as `p4 trust -l` prints it. No other key is accepted.",

@@ -69,6 +69,9 @@ export const refusalTexts = {
   TargetGone: "Its workspace or its trigger is no longer configured.",
   TriggerUnknown: "No trigger {trigger} is configured.",
   NothingToCatchUp: "Trigger {trigger} is disabled, or has no server, or no credential for its host.",
+  NoInventory:
+    "Trigger {trigger} has no inventory: it is disabled, is not that of a git host, has no credential, or inventory.hooks is off.",
+  NothingToSetUp: "No repository of {target} is reviewed by a workspace, or the credential sees none.",
   CheckedJustNow: "This trigger was checked a moment ago.",
   WorkspaceUnknown: "No workspace {workspace} is configured; expected one of {workspaces}.",
   WorkspaceIdUnknown: "No workspace with this id exists; GET /api/admin/config/options/workspaces lists them.",

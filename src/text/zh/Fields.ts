@@ -576,6 +576,10 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "triggers[].http_proxy": "对代码托管平台的请求使用的 HTTP 代理。",
   "triggers[].include_cr_file": "glob；文件必须至少匹配一个。",
   "triggers[].kind": "触发器类型。",
+  "triggers[].inventory": "仓库及其 webhook 的清单；新仓库会在一分钟内被发现。",
+  "triggers[].inventory.hooks":
+    "off：没有清单。report：报告 webhook 的问题，不写入任何内容。repair：修复服务自己的 webhook。create：还会创建缺失的 webhook。需要 server.base_url，并且具有 publisher 角色的节点需要 webhook 密钥。",
+  "triggers[].inventory.owners": "要列出其仓库的组织、群组和用户。默认：触发器的工作区所匹配的那些。",
   "triggers[].name": "配置名称，由工作区引用，唯一。",
   "triggers[].p4_fingerprint":
     "使用 TLS 的服务器（`ssl:host:port`）的密钥指纹，即 `p4 trust -l` 的输出。不接受其他密钥。",

@@ -115,6 +115,16 @@ describe("triggers", () => {
         found_since: new Date(now - hour).toISOString(),
         skipped: 2,
         failure: { _tag: "TriggerUnknown", trigger: "main" }
+      },
+      inventory: {
+        repositories: 0,
+        served: 0,
+        complete: 0,
+        missing: 0,
+        broken: 0,
+        unreadable: 0,
+        created: 0,
+        repaired: 0
       }
     })
     assert.deepInclude(depot, { enabled: false, path: "/aicr/triggers/p4", secret: "set", token: "missing" })
@@ -123,6 +133,7 @@ describe("triggers", () => {
     assert.notProperty(nightly, "path")
     assert.notProperty(nightly, "catch_up")
     assert.notProperty(open, "catch_up")
+    assert.notProperty(open, "inventory")
   })
 
   it("are searched for changes without a delivery on request, if they can have some", async () => {
