@@ -28,9 +28,9 @@ import { OwnersMemory, listNeeded } from "./InventoryOwners.ts"
 
 /** Interval in which requests are noticed. */
 const scanInterval = Duration.seconds(10)
-/** Interval in which owners are asked for new repositories. */
+/** Interval in which new repositories of owners are requested. */
 const pollMillis = Duration.toMillis("50 seconds")
-/** Shortest interval between two checks of a webhook, and the part of it for each repository: a host answers at most 720 checks an hour. */
+/** Shortest interval between two checks of a webhook, and the part of it for each repository: at most 720 checks an hour. */
 const minIntervalMillis = Duration.toMillis("1 hour")
 const intervalOfRepositoryMillis = Duration.toMillis("5 seconds")
 /** Time from an incomplete check to the next one, by the number of those before it. */
@@ -57,7 +57,7 @@ const digestOf = (memory: InventoryMemory, profile: TriggerProfile): string | un
   return memory.digest.value
 }
 
-/** Returns whether owners are asked now. A clock that was set back delays nothing. */
+/** Returns whether the owners are read now. A clock that was set back delays nothing. */
 export const isPollDue = (
   { failures, polledAt }: InventoryMemory,
   state: Inventory | undefined,
@@ -152,7 +152,7 @@ const runCheck = (trigger: TriggerProfile, kind: ForgeKind, memory: InventoryMem
 const scan = Effect.fnUntraced(function* (memories: Map<string, InventoryMemory>) {
   const now = yield* Clock.currentTimeMillis
   const { document, triggers: profiles } = (yield* ConfigStore).current()
-  // Without an address no webhook can be told from those of others.
+  // Without an address the webhooks of others cannot be distinguished.
   if (document.server.base_url === undefined) return
   const triggers = [...profiles.values()].filter(
     (trigger) => isSearched(trigger) && trigger.settings.inventory.hooks !== "off"

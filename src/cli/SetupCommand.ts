@@ -1,6 +1,6 @@
 /**
- * Implements `aicr setup`: says what is to be done so that the webhooks of a repository, or of the repositories of an owner, are complete, and
- * does it after a confirmation. Without a terminal it does nothing but say, unless `--yes` is given.
+ * Implements `aicr setup`: prints what is to be done so that the webhooks of a repository, or of the repositories of an owner, are complete, and
+ * does it after a confirmation. Without a terminal it only prints, unless `--yes` is given.
  */
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag, Prompt } from "effect/cli"
@@ -19,7 +19,7 @@ type Item = SetUpRecord["items"][number]
 const nameOf = ({ name, scope }: Item): string => (name === "" ? scope : name)
 
 /** Describes what is to be done to a webhook, or what is wrong with it, in one line. */
-export const formatPlanned = (item: Item): string => {
+const formatPlanned = (item: Item): string => {
   const { action, problem, state } = item
   const why = problem === undefined ? "" : `: ${oneLine(inEnglish(problem))}`
   if (action === "create") return `${nameOf(item)}  create a webhook`

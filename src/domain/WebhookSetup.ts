@@ -5,7 +5,7 @@
 import type { ForgeKind } from "./Kinds.ts"
 import type { Reason } from "./Reason.ts"
 
-export interface WebhookEvent {
+interface WebhookEvent {
   /** Name in the API of the host. */
   readonly id: string
   /** Name on its page. */
@@ -78,7 +78,7 @@ const featureTable = {
   }
 } satisfies Readonly<Record<string, FeatureSetup>>
 
-export type WebhookFeature = keyof typeof featureTable
+type WebhookFeature = keyof typeof featureTable
 
 export const webhookFeatures: Readonly<Record<WebhookFeature, FeatureSetup>> = featureTable
 

@@ -20,15 +20,15 @@ import { isRefused } from "./http/HostWords.ts"
 import type { Writing } from "./WriteOwner.ts"
 export type { JudgedHook, WantedHook } from "./hosts/HostWebhook.ts"
 
-/** What may be written: nothing, updates of own webhooks, or new webhooks too. */
+/** Permitted writes: none, updates of own webhooks, or new webhooks too. */
 export type HookMode = "report" | "repair" | "create"
 
 export interface ReadHook extends JudgedHook {
-  /** Whether the scope has room for a webhook of the service: an app has one webhook, which may belong to somebody else. */
+  /** Whether the scope has room for a webhook of the service: an app has one webhook, which may belong to another receiver. */
   readonly canCreate: boolean
 }
 
-export interface EnsuredHook extends JudgedHook {
+interface EnsuredHook extends JudgedHook {
   readonly written: { readonly action: HookWrite; readonly id: string } | undefined
 }
 
@@ -117,7 +117,7 @@ const complete = (written: EnsuredHook["written"]): EnsuredHook => ({
   written
 })
 
-/** The host did not say whether it created the webhook, or says that there is one. */
+/** The outcome of the creation is unknown, or the host has such a webhook. */
 const mayExist = isRefused(["unknown_outcome", "invalid", "conflict"])
 /** The host refuses this write. Others may succeed. */
 const isRefusal = isRefused(["forbidden", "not_found", "invalid", "conflict"])

@@ -1,6 +1,6 @@
 /**
  * Stores which webhooks the inventory of a trigger found (actors/catchup/Inventory.ts). `inventories` has one row per trigger, `inventory_hooks`
- * one per repository and per wider webhook. No secret is stored: `secretDigest` only tells whether a secret is that which was written.
+ * one per repository and per wider webhook. No secret is stored: `secretDigest` only serves to notice another secret.
  */
 import { Array as Arr, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -62,7 +62,7 @@ const HookCount = record({
   count: Field.counter
 })
 
-/** Who writes webhooks of a trigger. Another incarnation of the same writer takes over at once, another writer when the hold has expired. */
+/** Writers of the webhooks of a trigger. A new incarnation of a writer takes over immediately, another writer when the hold has expired. */
 type HookWriter = "inventory" | "setup"
 
 interface EndedCheck {

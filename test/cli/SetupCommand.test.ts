@@ -1,4 +1,4 @@
-/** `aicr setup` over the stores of this machine: prints what it will do, writes with --yes only, and says what a person has to do. */
+/** `aicr setup` over the stores of this machine: prints what it will do, writes with --yes only, and lists what a person has to do. */
 import { execFile } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"

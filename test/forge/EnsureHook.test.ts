@@ -146,7 +146,7 @@ describe.each(ForgeKind.literals)("a webhook at %s", (kind) => {
     expect(found?.read.problems.map(({ _tag }) => _tag)).toEqual(["WebhookInactive"])
   })
 
-  it("lists repositories of organisations and people, and says when there are new ones", async () => {
+  it("lists repositories of organisations and people, and notices new ones", async () => {
     const { client, forge } = host
     const owner = { name: "team", repositories: [repoName] }
     const newest = await run(client.hooks.newest(owner))

@@ -48,7 +48,7 @@ export const getHookState = ({ state }: { readonly state: DemoState }): FakeHook
   return found
 }
 
-/** Webhooks of a repository (`owner/name`), of an owner, or of the site (the empty text). Nobody may list or write them by default. */
+/** Webhooks of a repository (`owner/name`), of an owner, or of the site (the empty text). By default no account may list or write them. */
 export const getHooks = (forge: { readonly state: DemoState }, scope: string): FakeHookList => {
   const { lists } = getHookState(forge)
   const key = scope.toLowerCase()

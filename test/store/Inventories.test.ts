@@ -41,7 +41,7 @@ describe.each(databases)("Inventories in $name", ({ layer }) => {
       const first = yield* hold("a", "inventory", 1000)
       assert.strictEqual(yield* hold("a", "setup", 2000), undefined)
       assert.isDefined(yield* hold("b", "setup", 2000))
-      // Another incarnation of the same writer takes over at once.
+      // Another incarnation of the same writer takes over immediately.
       const second = yield* hold("a", "inventory", 2000)
       assert.deepStrictEqual([yield* isHeld("a", first ?? 0), yield* isHeld("a", second ?? 0)], [false, true])
       yield* release("a", first ?? 0)

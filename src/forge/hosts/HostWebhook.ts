@@ -18,7 +18,7 @@ export interface WantedHook {
   readonly hasSecret: boolean | undefined
 }
 
-export interface ListedHook extends HostHook {
+interface ListedHook extends HostHook {
   /** Latest deliveries, newest first, as the host's log has them; empty where the host has none. */
   readonly deliveries: ReadonlyArray<HookDelivery>
 }

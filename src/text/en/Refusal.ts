@@ -70,7 +70,7 @@ export const refusalTexts = {
   TriggerUnknown: "No trigger {trigger} is configured.",
   NothingToCatchUp: "Trigger {trigger} is disabled, or has no server, or no credential for its host.",
   NoInventory:
-    "Trigger {trigger} has no inventory: it is disabled, is not that of a git host, has no credential, or inventory.hooks is off.",
+    "Trigger {trigger} has no inventory: it is disabled, is not that of a git host, has no credential, or {=inventory.hooks} is off.",
   NothingToSetUp: "No repository of {target} is reviewed by a workspace, or the credential sees none.",
   CheckedJustNow: "This trigger was checked a moment ago.",
   WorkspaceUnknown: "No workspace {workspace} is configured; expected one of {workspaces}.",

@@ -68,7 +68,7 @@ export const refusalTexts = {
   TargetGone: "其工作区或触发器已不在配置中。",
   TriggerUnknown: "未配置触发器 {trigger}。",
   NothingToCatchUp: "触发器 {trigger} 已停用，或没有服务器，或没有其平台的凭据。",
-  NoInventory: "触发器 {trigger} 没有清单：它已停用、不属于代码托管平台、没有凭据，或 inventory.hooks 为 off。",
+  NoInventory: "触发器 {trigger} 没有清单：它已停用、不属于代码托管平台、没有凭据，或 {=inventory.hooks} 为 off。",
   NothingToSetUp: "没有工作区评审 {target} 的仓库，或凭据看不到任何仓库。",
   CheckedJustNow: "刚刚检查过此触发器。",
   WorkspaceUnknown: "未配置工作区 {workspace}；可选：{workspaces}。",

@@ -190,7 +190,7 @@ describe.each(ForgeKind.literals)("the inventory of %s", (kind) => {
   })
 })
 
-it("owners are asked every minute, at once on request, and later after failures", () => {
+it("owners are read every minute, immediately on request, and later after failures", () => {
   const memory = new InventoryMemory()
   const requested = { trigger: "t", requestedAt: 5, repositories: 0, served: 0, created: 0, repaired: 0 }
   expect(isPollDue(memory, undefined, 0)).toBe(true)

@@ -52,7 +52,7 @@ const itemsOf = ({ body }: Awaited<ReturnType<typeof setUp>>): ReadonlyArray<unk
 const may = (name: string) => Object.assign(getHooks(forge, name), { mayList: true, mayWrite: true })
 
 describe("the set-up of webhooks", () => {
-  it("says what it would do, does it, and stores it", async () => {
+  it("returns what it would do, does it, and stores it", async () => {
     // The search of the start has ended.
     const search = { occasion: "start", found: 0, skipped: 0, failure: undefined } as const
     const at = Date.now() + 60_000
@@ -98,7 +98,7 @@ describe("the set-up of webhooks", () => {
     assert.deepStrictEqual([requested, rows.map(({ state }) => state)], ["hook", ["complete", "complete"]])
   })
 
-  it("says what a person has to enter where the credential may not write", async () => {
+  it("returns what a person has to enter where the credential may not write", async () => {
     Object.assign(getHooks(forge, "acme/app"), { mayWrite: false }).hooks.length = 0
     const { body } = await setUp("acme/app", true)
     const [item] = itemsOf(await setUp("acme/app", true))

@@ -26,6 +26,7 @@ const byReason: Readonly<Record<string, ReadonlyArray<string>>> = {
     "triggers.include_cr_file",
     "triggers.watch_path"
   ],
+  "owners at the host of the trigger, whose webhooks lead to the address of the file": ["inventory.owners"],
   "matchers of names and texts": [
     "author.glob",
     "author.ignore_case",
