@@ -87,7 +87,11 @@ export const readHook = Effect.fnUntraced(function* (
       (deliveries) => ({ ...hook, deliveries })
     )
   )
-  return { ...judgeHooks(read, wanted), canCreate: !hooks.isApp || listed.length === 0 }
+  const judged = judgeHooks(read, wanted)
+  if (!hooks.isApp) return { ...judged, canCreate: true }
+  // Only the page of an app changes its events.
+  const { isRepairable } = judgeHooks(read, { ...wanted, events: [] })
+  return { ...judged, isRepairable, canCreate: listed.length === 0 }
 })
 
 /** Returns the wider webhook of the service that serves the repositories of an owner, also a broken one. That of an app always does. */
@@ -110,9 +114,9 @@ export const nextWrite = (
   return mode === "create" && canCreate ? "create" : undefined
 }
 
-const complete = (written: EnsuredHook["written"]): EnsuredHook => ({
+const complete = (written: EnsuredHook["written"], problems: EnsuredHook["problems"] = []): EnsuredHook => ({
   hook: undefined,
-  problems: [],
+  problems,
   isRepairable: false,
   written
 })
@@ -143,7 +147,10 @@ export const writeHook = Effect.fnUntraced(function* (
   const write =
     hook === undefined ? hooks.create(scope, content) : Effect.as(hooks.update(scope, hook, content), hook.id)
   const result = yield* Effect.result(write)
-  if (result._tag === "Success") return complete({ action, id: result.success })
+  if (result._tag === "Success") {
+    const kept = hooks.isApp ? read.problems.filter(({ _tag }) => _tag === "WebhookLacksEvents") : []
+    return complete({ action, id: result.success }, kept)
+  }
   const { failure } = result
   if (action === "create" && mayExist(failure)) {
     const again = yield* readHook(hooks, scope, wanted)

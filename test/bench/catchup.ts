@@ -1,6 +1,6 @@
 /**
  * Changes that are opened while the service is down: how many of them are found and reviewed after its start, how often, how soon the first
- * one is, and what a search of a quiet host costs. The service is the real process, the host the fake one of Gitea.
+ * one is, and what a search of a quiet host costs. Webhooks of an organisation with 2,000 repositories: how long their creation takes. The service is the real process, the host the fake one of Gitea.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -12,6 +12,7 @@ import { makeHostTrigger, startFakeForge } from "../harness/FakeForge.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { measureInventory } from "./catchup/Inventory.ts"
 
 const repositories = Array.from({ length: 20 }, (_, index) => `team/r${index}`)
 const pullsEach = 3
@@ -97,14 +98,17 @@ const limits: Readonly<Record<string, string>> = {
   doubled: "0",
   requests_per_quiet_repository: "at most 1",
   first_review_after_start_s: "at most 30",
-  all_reviews_after_start_s: "at most 300"
+  all_reviews_after_start_s: "at most 300",
+  repositories_2000_s: "at most 600",
+  repositories_2000_doubled: "0",
+  repositories_2000_requests: "about 4000"
 }
 
 export const catchup = {
   name: "catchup",
-  summary: "changes of 20 repositories that are opened while the service is down",
+  summary: "changes of 20 repositories that are opened while the service is down, and webhooks of 2,000 repositories",
   run: async (_options: { readonly json: boolean }): Promise<Record<string, number>> => {
-    const result = await measure()
+    const result = { ...(await measure()), ...(await measureInventory()) }
     for (const [name, value] of Object.entries(result))
       process.stdout.write(`${name.padEnd(30)} ${String(value).padStart(8)}   ${limits[name]}\n`)
     return result

@@ -12,6 +12,17 @@ import { t, tReason } from "../text/T.ts"
 type Trigger = Item<"GET /triggers">
 type State = NonNullable<Trigger["inventory"]>
 
+const unknownState: State = {
+  repositories: 0,
+  served: 0,
+  complete: 0,
+  missing: 0,
+  broken: 0,
+  unreadable: 0,
+  created: 0,
+  repaired: 0
+}
+
 const describeState = ({ failure, last_at: last, requested_at: requested }: State): string => {
   if (requested !== undefined) return t("catchUp.waits")
   if (failure !== undefined) return tReason(failure)
@@ -118,10 +129,9 @@ export const Inventories = () => {
               { label: t("column.actions"), hidesLabel: true }
             ]}
             empty={<Empty title={t("setup.none")} />}
-            rows={items.flatMap(({ inventory: state, name }) =>
-              state === undefined ? (
-                []
-              ) : (
+            rows={items
+              .filter(({ inventory }) => inventory !== undefined)
+              .map(({ inventory: state = unknownState, name }) => (
                 <InventoryRow
                   key={name}
                   name={name}
@@ -129,8 +139,7 @@ export const Inventories = () => {
                   onCheck={() => mutate({ params: { name } })}
                   onShow={() => setShown(name)}
                 />
-              )
-            )}
+              ))}
           />
           {shown === undefined ? null : <Problems name={shown} />}
         </>

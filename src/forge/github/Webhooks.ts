@@ -117,6 +117,8 @@ const tokenHooks = ({ rest: restOf, self }: Pick<Access, "rest" | "self">): Host
 }
 
 const appPath = "/app/hook"
+/** Id of the only webhook of an app. */
+const appHook = "app"
 
 const Installed = Schema.Struct({ repositories: Schema.Array(Schema.Unknown) })
 
@@ -136,6 +138,13 @@ const listInstalled = Effect.fnUntraced(function* (rest: Rest, max: number) {
 const appHooks = (app: Rest, rest: Access["rest"]): HostHooks => {
   const list = ({ repositories: [fullName] }: HostOwner, max: number) =>
     fullName === undefined ? Effect.succeed([]) : listInstalled(rest({ fullName }), max)
+  const write = (content: HookContent) =>
+    Effect.asVoid(
+      app.write(
+        { path: `${appPath}/config`, method: "PATCH", body: toConfig(content, {}), content: false },
+        Schema.Unknown
+      )
+    )
   return {
     isApp: true,
     wider: () => [{ _tag: "Host" }],
@@ -143,30 +152,17 @@ const appHooks = (app: Rest, rest: Access["rest"]): HostHooks => {
       Effect.zipWith(
         app.get({ path: `${appPath}/config` }, Config),
         app.get({ path: "/app" }, AppEvents),
-        ({ content_type: contentType, url }, { events = [] }) => [
-          {
-            id: "app",
-            url: url ?? "",
-            isActive: true,
-            events,
-            contentType: contentType ?? undefined,
-            kept: {}
-          }
-        ]
+        ({ content_type: contentType, url }, { events = [] }) =>
+          // An app without a webhook has no address.
+          url ? [{ id: appHook, url, isActive: true, events, contentType: contentType ?? undefined, kept: {} }] : []
       ),
     deliveries: () =>
       Effect.map(
         app.get({ path: `${appPath}/deliveries`, query: { per_page: loggedDeliveries } }, Schema.Array(Delivery)),
         toDeliveries
       ),
-    create: () => Effect.succeed("app"),
-    update: (_, { kept }, content) =>
-      Effect.asVoid(
-        app.write(
-          { path: `${appPath}/config`, method: "PATCH", body: toConfig(content, kept), content: false },
-          Schema.Unknown
-        )
-      ),
+    create: (_, content) => Effect.as(write(content), appHook),
+    update: (_, __, content) => write(content),
     repositories: (owner) => list(owner, maxOwnedRepositories),
     newest: (owner) => Effect.map(list(owner, pages.value), toNewest)
   }

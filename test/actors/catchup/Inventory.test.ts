@@ -52,7 +52,7 @@ describe.each(ForgeKind.literals)("the inventory of %s", (kind) => {
   const may = (...scopes: ReadonlyArray<string>) =>
     scopes.map((scope) => Object.assign(getHooks(forge, scope), { mayList: true, mayWrite: true }))
 
-  const check = () =>
+  const check = (own = memory.current) =>
     runtime.runPromise(
       Effect.gen(function* () {
         const { hooks, owners, secret } = settings
@@ -87,7 +87,7 @@ describe.each(ForgeKind.literals)("the inventory of %s", (kind) => {
         if (trigger === undefined) return yield* Effect.die("no trigger")
         const { list, hooks: stored } = yield* Inventories
         const [state] = yield* list
-        const failure = yield* checkInventory(trigger, kind, memory.current, state).pipe(
+        const failure = yield* checkInventory(trigger, kind, own, state).pipe(
           Effect.provideService(ConfigStore, makeStaticStore(snapshot)),
           Effect.provideService(Paces, new Map()),
           Effect.provideService(HostStates, new Map())
@@ -144,6 +144,22 @@ describe.each(ForgeKind.literals)("the inventory of %s", (kind) => {
     await forge.createRepository("team/tea")
     expect((await check()).states).toMatchObject({ "team/tea": "complete" })
     expect([hooksOf("team/tea"), writes()]).toEqual([[address], 4])
+  })
+
+  it("writes nothing after another node took over, which creates each webhook once", async () => {
+    may(...names)
+    let frozen: Promise<unknown> | undefined
+    forge.intercept(({ path }) => {
+      if (!/(?:repos|projects)\/.*hooks$/.test(path)) return undefined
+      frozen ??= runtime.runPromise(Effect.flatMap(Inventories, ({ hold }) => hold("host", "inventory", Date.now())))
+      return { kind: "slow", millis: 300 }
+    })
+    expect((await check(new InventoryMemory())).failure).toBe("WebhooksSetUp")
+    expect([writes(), names.flatMap(hooksOf)]).toEqual([0, []])
+    forge.intercept(() => undefined)
+    expect((await check()).failure).toBeUndefined()
+    expect(names.map(hooksOf)).toEqual([[address], [address], [address]])
+    expect(writes()).toBe(3)
   })
 
   it("writes the secret in place when another one is configured", async () => {
