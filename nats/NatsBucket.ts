@@ -32,6 +32,8 @@ export interface NatsBucket {
   readonly delete: (key: string, revision?: number) => Effect.Effect<void, NatsError>
   /** Returns the keys with a value at one moment. `filter` is a key with wildcards `*` and `>`. */
   readonly keys: (filter?: string) => Effect.Effect<ReadonlyArray<string>, NatsError>
+  /** Returns the keys at one moment, including deleted ones. */
+  readonly subjects: (filter: string) => Effect.Effect<ReadonlyArray<string>, NatsError>
   /** Returns `keys` with their values. A key that is written continuously is included. */
   readonly entries: (filter?: string) => Effect.Effect<ReadonlyArray<BucketEntry>, NatsError>
 }
@@ -82,12 +84,15 @@ class BucketMessages {
     await this.#connection.jetstream.publish(this.#subject(key), "", { headers: marker, ...expecting(revision) })
   }
 
-  async entries(filter: string): Promise<ReadonlyArray<BucketEntry>> {
+  async subjects(filter: string): Promise<ReadonlyArray<string>> {
     const info = await this.#connection.manager.streams.info(this.#stream, {
       subjects_filter: `${this.#base}.${filter}`
     })
-    const keys = Object.keys(info.state.subjects ?? {}).map((subject) => subject.slice(this.#base.length + 1))
-    const changes = await Promise.all(keys.map((key) => this.last(key)))
+    return Object.keys(info.state.subjects ?? {}).map((subject) => subject.slice(this.#base.length + 1))
+  }
+
+  async entries(filter: string): Promise<ReadonlyArray<BucketEntry>> {
+    const changes = await Promise.all((await this.subjects(filter)).map((key) => this.last(key)))
     return changes.flatMap((entry) => (entry === undefined || entry.value === undefined ? [] : [entry]))
   }
 }
@@ -116,6 +121,7 @@ export const makeBucket = Effect.fnUntraced(function* (
     update: (key, value, revision) => attemptAt(key, () => messages.write(key, value, revision)),
     put: (key, value) => attemptAt(key, () => messages.write(key, value, undefined)),
     delete: (key, revision) => attemptAt(key, () => messages.delete(key, revision)),
+    subjects: (filter) => attemptOn(`bucket ${plan.name}`, () => messages.subjects(filter)),
     keys: (filter) => Effect.map(entries(filter), (current) => current.map(({ key }) => key)),
     entries
   }

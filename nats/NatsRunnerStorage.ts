@@ -2,7 +2,8 @@
  * Stores membership and shard locks of the cluster in two buckets: `leases`, one key per runner, which expires 9 s after its last refresh
  * (RunnerLease.ts), and `shards`, one key per shard, held under the epoch of a lease (ShardLocks.ts).
  *
- * Reads go to the leader of the stream and see one moment: a live runner is never missing from a list, however fast it refreshes.
+ * Reads go to the leader of the stream and see one moment: a live runner is never missing from a list, however fast it refreshes. The list
+ * of runners is read every second, so that values that have not changed are not read again (WatchedBucket.ts).
  *
  * A runner leaves in two steps: `unregister` only removes it from the list (its actors and shards continue); `releaseAll` releases the
  * shards and then the lease.
@@ -13,11 +14,12 @@ import { makeBucket } from "./NatsBucket.ts"
 import { NatsConnection } from "./NatsConnection.ts"
 import type { NatsError } from "./NatsError.ts"
 import { leaseMillis, streams } from "./NatsStreams.ts"
-import { Holdings, evictRunners, liveLeases, registerRunner, unregisterRunner } from "./RunnerLease.ts"
+import { Holdings, evictRunners, liveLeases, readLeases, registerRunner, unregisterRunner } from "./RunnerLease.ts"
 import { acquireShards, refreshShards, releaseEverything, releaseShard } from "./ShardLocks.ts"
 import type { Locks } from "./ShardLocks.ts"
 import type { NatsBucket } from "./NatsBucket.ts"
 import { token } from "./NatsSubjects.ts"
+import { watchValues } from "./WatchedBucket.ts"
 
 /**
  * Marks runners that others consider unhealthy, in the bucket `shards`, which has no TTL: writing a mark must not extend the runner's
@@ -27,8 +29,12 @@ import { token } from "./NatsSubjects.ts"
 const unhealthy = "unhealthy"
 const markOf = (address: string): string => `${unhealthy}.${token(address)}`
 
-const setHealth = (shards: NatsBucket, address: string, isHealthy: boolean): Effect.Effect<void, NatsError> =>
-  isHealthy ? shards.delete(markOf(address)) : Effect.asVoid(shards.put(markOf(address), unhealthy))
+const setHealth = Effect.fnUntraced(function* (shards: NatsBucket, address: string, isHealthy: boolean) {
+  const mark = markOf(address)
+  if (!isHealthy) yield* shards.put(mark, unhealthy)
+  // A deletion stays in the bucket.
+  else if ((yield* shards.get(mark)) !== undefined) yield* shards.delete(mark)
+})
 
 /** Deletes the marks of runners that no longer exist. */
 const deleteMarks = Effect.fnUntraced(function* ({ leases, shards }: Pick<Locks, "leases" | "shards">) {
@@ -38,12 +44,16 @@ const deleteMarks = Effect.fnUntraced(function* ({ leases, shards }: Pick<Locks,
   yield* Effect.forEach(marks, (mark) => (alive.has(mark) ? Effect.void : shards.delete(mark)), { discard: true })
 })
 
-/** Lists the registered runners and their health. */
-const listRunners = Effect.fnUntraced(function* ({ leases, shards }: Pick<Locks, "leases" | "shards">) {
-  const marks = new Set(yield* shards.keys(`${unhealthy}.*`))
-  return (yield* liveLeases(leases))
-    .filter(({ registered }) => registered)
-    .map(({ address, runner }): [runner: string, isHealthy: boolean] => [runner, !marks.has(markOf(address))])
+/** Returns the read of the registered runners and their health. The engine of the cluster reads them every second. */
+const watchRunners = Effect.fnUntraced(function* ({ leases, shards }: Pick<Locks, "leases" | "shards">) {
+  const readLive = yield* watchValues(leases, streams.leases, ">")
+  const readMarks = yield* watchValues(shards, streams.shards, `${unhealthy}.*`)
+  return Effect.gen(function* () {
+    const marks = new Set((yield* readMarks).map(({ key }) => key))
+    return readLeases(yield* readLive)
+      .filter(({ registered }) => registered)
+      .map(({ address, runner }): [runner: string, isHealthy: boolean] => [runner, !marks.has(markOf(address))])
+  })
 })
 
 /** Exposes the lease of this process's runner. */
@@ -81,14 +91,18 @@ const steadyOver =
       Effect.retry({ while: (error) => error.reason === "unavailable", schedule: Schedule.spaced("100 millis") })
     )
 
-const makeStorage = (connection: NatsConnection["Service"], locks: Locks) => {
+const makeStorage = (
+  connection: NatsConnection["Service"],
+  locks: Locks,
+  listRunners: Effect.Effect<Array<[runner: string, isHealthy: boolean]>, NatsError>
+) => {
   const { leases, shards, holdings } = locks
   const writing = Semaphore.makeUnsafe(1)
   const steady = steadyOver(connection)
   const attempt = <A>(effect: Effect.Effect<A, NatsError>) => ClusterError.PersistenceError.refail(steady(effect))
   const exclusively = <A>(effect: Effect.Effect<A, NatsError>) => attempt(writing.withPermits(1)(effect))
   return RunnerStorage.makeEncoded({
-    getRunners: attempt(listRunners(locks)),
+    getRunners: attempt(listRunners),
     register: (address, runner) =>
       Effect.tap(
         exclusively(registerRunner(leases, holdings, address, runner)),
@@ -118,9 +132,9 @@ const make = Effect.gen(function* () {
     evict: (hasEnded) => evictRunners(leases, hasEnded),
     alive: Effect.map(liveLeases(leases), (live) => live.map(({ address }) => address))
   })
-  return Context.make(RunnerStorage.RunnerStorage, makeStorage(connection, { leases, shards, holdings })).pipe(
-    Context.add(NatsRunnerLease, lease)
-  )
+  const listRunners = yield* watchRunners({ leases, shards })
+  const storage = makeStorage(connection, { leases, shards, holdings }, listRunners)
+  return Context.make(RunnerStorage.RunnerStorage, storage).pipe(Context.add(NatsRunnerLease, lease))
 })
 
 /** One service per process, which holds the lease of the process's runner. In a process without a runner it only reads. */

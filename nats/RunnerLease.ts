@@ -4,7 +4,7 @@
  * conflicts, reads its own epoch, and continues from that revision.
  */
 import { nuid } from "@nats-io/transport-node"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import type { NatsBucket } from "./NatsBucket.ts"
 import type { NatsError } from "./NatsError.ts"
 import { token } from "./NatsSubjects.ts"
@@ -26,6 +26,10 @@ const encodeLease = Schema.encodeSync(LeaseJson)
 interface LiveLease extends Lease {
   readonly revision: number
 }
+
+/** Returns the leases in these values. */
+export const readLeases = (values: ReadonlyArray<{ readonly value: string }>): ReadonlyArray<Lease> =>
+  values.flatMap(({ value }) => Option.toArray(decodeLease(value)))
 
 /** Returns the leases of all live runners. */
 export const liveLeases = (leases: NatsBucket): Effect.Effect<ReadonlyArray<LiveLease>, NatsError> =>
