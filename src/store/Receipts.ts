@@ -235,7 +235,7 @@ export class Receipts extends Context.Service<
     readonly countDecisions: (
       filter: Pick<EventFilter, "since" | "trigger" | "workspace">
     ) => Effect.Effect<ReadonlyArray<DecisionCount>, StoreError>
-    /** Returns the deliveries of each trigger since then, and the numbers of those since `recentSince`. */
+    /** Returns the deliveries of each trigger since then, without changes that a search found, and the numbers of those since `recentSince`. */
     readonly activity: (period: {
       readonly since: number
       readonly recentSince: number

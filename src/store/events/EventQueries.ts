@@ -122,7 +122,7 @@ export const activity =
         MAX(CASE WHEN decision NOT IN ('ignored', 'rejected') THEN received_at END) AS accepted_at,
         SUM(CASE WHEN received_at >= ${recentSince} THEN 1 ELSE 0 END) AS recent,
         SUM(CASE WHEN received_at >= ${recentSince} AND decision IN ('ignored', 'rejected') THEN 1 ELSE 0 END) AS ignored
-      FROM events WHERE id >= ${firstIdAt(since)} AND trigger_name IS NOT NULL
+      FROM events WHERE id >= ${firstIdAt(since)} AND trigger_name IS NOT NULL AND event <> 'catch_up'
       GROUP BY trigger_name ORDER BY trigger_name`.pipe(
       Effect.map((rows) =>
         rows.map(({ accepted_at, ignored, last_at, recent, trigger_name }) => ({

@@ -74,7 +74,9 @@ describe("triggers", () => {
         yield* (yield* Receipts).storeAll([
           event({ receivedAt: now - 48 * hour }),
           ignored({ receivedAt: now - hour }),
-          ignored({ receivedAt: now - 2 * hour })
+          ignored({ receivedAt: now - 2 * hour }),
+          // Found by a search: no delivery.
+          event({ receivedAt: now, event: "catch_up" })
         ])
         const error = { _tag: "AwaitsCredential", trigger: "main", why: { _tag: "CheckCredential" } } as const
         yield* (yield* Outbox).add(
