@@ -140,6 +140,11 @@ const admitPull = (bound: Bound, { pull }: EventOf<"PullRequestUpdated">): Admit
   return start(bound, change, Priority.pullRequest, pullRequestDue(review, now))
 }
 
+const toCovers = ({ listed }: EventOf<"Pushed">): Pick<Change, "covers"> => {
+  const covers = listed.flatMap(({ id }) => id ?? [])
+  return covers.length === 0 ? {} : { covers }
+}
+
 const admitPush = (bound: Bound, event: EventOf<"Pushed">): Admitted => {
   const { binding, common, now } = bound
   const { review } = binding.workspace
@@ -160,7 +165,8 @@ const admitPush = (bound: Bound, event: EventOf<"Pushed">): Admitted => {
     base: event.created ? undefined : event.before,
     headRef: event.branch,
     author: event.sender,
-    commits: Math.max(1, event.commits)
+    commits: Math.max(1, event.commits),
+    ...toCovers(event)
   }
   return start(bound, change, Priority.automatic, pushDue(review, now))
 }

@@ -90,6 +90,18 @@ export const toRange = (pushes: readonly [Push, ...ReadonlyArray<Push>]): Push =
   return { before: pushes[0].before, after: pushes.at(-1)?.after ?? pushes[0].after }
 }
 
+/**
+ * Returns whether a push, which was delivered late or again under another id, is in another one: it is the same, or a part of one that a search
+ * found. A push that returns the branch from the head of that one to an earlier commit is no part of it.
+ */
+export const isPartOf = (
+  push: Push,
+  { after, before, covers }: Push & { readonly covers?: ReadonlyArray<string> | undefined }
+) =>
+  push.after === after
+    ? covers !== undefined || push.before === before
+    : push.before !== after && covers?.includes(push.after) === true
+
 /** Returns the status of a batch from its queue entry. */
 export const statusBy = (
   entry: Pick<Entry, "status" | "attempts" | "admittedAt" | "dueAt" | "reason">,

@@ -82,6 +82,8 @@ export const Change = Schema.Struct({
   client: Schema.optional(Schema.String),
   /** Number of commits of a push, as counted by the host. */
   commits: Schema.optional(Schema.Int),
+  /** Ids of the commits of a push that a search found, at most 100. Deliveries of the pushes that it was made of name them as heads. */
+  covers: Schema.optional(Schema.Array(Schema.String)),
   /** Person who requested this review by comment or chat: windows and "already reviewed" do not apply. */
   requestedBy: Schema.optional(Schema.String)
 })

@@ -53,6 +53,8 @@ export interface PullRequestFacts {
 
 /** Input of source exclusion. Never stored, so that e-mail addresses leave no trace in records. */
 export interface CommitFacts {
+  /** Only of a push that a search found. */
+  readonly id?: string | undefined
   readonly author: string | undefined
   readonly email: string | undefined
   readonly message: string

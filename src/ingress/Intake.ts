@@ -10,7 +10,11 @@ import type { EventDecision } from "../domain/Decision.ts"
 import { selectUnreviewed } from "../queue/UnreviewedHeads.ts"
 import type { Queue } from "../queue/Queue.ts"
 import type { QueueAdmission, QueueAdmitted, QueueError } from "../queue/Queue.ts"
-import type { Batches } from "../store/Batches.ts"
+import { isPartOf } from "../domain/Batch.ts"
+import type { Change } from "../domain/Change.ts"
+import type { Reason } from "../domain/Reason.ts"
+import { Batches } from "../store/Batches.ts"
+import type { PlacedMember } from "../store/Batches.ts"
 import { PullBases } from "../store/PullBases.ts"
 import type { PullBase } from "../store/PullBases.ts"
 import { Receipts } from "../store/Receipts.ts"
@@ -33,8 +37,8 @@ type IntakeResult =
   /** Nothing was stored or accepted. */
   | { readonly _tag: "Refused" }
   | Extract<Receipt, { readonly _tag: "Duplicate" }>
-  /** Stored, and starts nothing: the run has reviewed its head on the same base. */
-  | { readonly _tag: "Reviewed"; readonly run: string }
+  /** Stored, and starts nothing: a run has reviewed its head on the same base, or a batch contains its push. */
+  | { readonly _tag: "Reviewed" }
   /** Stored. `queued` is set if the delivery has work; `later`: recovery will queue it. */
   | { readonly _tag: "Stored"; readonly queued?: QueueAdmitted | "later" }
 
@@ -125,21 +129,30 @@ export class Intake {
       const head = work?.change.head
       return once !== true || work === undefined || head === undefined
         ? []
-        : [{ targetKey: targetKey(work.change), head }]
+        : [{ targetKey: targetKey(work.change), head, isPush: work.change.target.kind === "push" }]
     })
     if (changes.length === 0) return Effect.succeed(waiting)
-    return Context.get(this.#context, Runs)
-      .reviewed(changes)
-      .pipe(
-        Effect.map((reviewed) =>
-          reviewed.length === 0 ? waiting : waiting.map((one) => withoutReviewedWork(one, reviewed))
-        ),
-        Effect.catchCause((cause) =>
-          limitWarning("reviewed heads", (suppressed) =>
-            Effect.logWarning("earlier reviews of delivered heads not read", { suppressed }, cause)
-          ).pipe(Effect.as(waiting))
-        )
+    const pushes = changes.filter(({ isPush }) => isPush)
+    return Effect.all([
+      Context.get(this.#context, Runs).reviewed(changes),
+      pushes.length === 0
+        ? Effect.succeed([])
+        : Context.get(this.#context, Batches).placed(
+            pushes.map((push) => push.targetKey),
+            pushes.map(({ head }) => head)
+          )
+    ]).pipe(
+      Effect.map(([reviewed, placed]) =>
+        reviewed.length + placed.length === 0
+          ? waiting
+          : waiting.map((one) => withoutReviewedWork(one, reviewed, placed))
+      ),
+      Effect.catchCause((cause) =>
+        limitWarning("reviewed heads", (suppressed) =>
+          Effect.logWarning("earlier reviews of delivered heads not read", { suppressed }, cause)
+        ).pipe(Effect.as(waiting))
       )
+    )
   }
 
   #storeAll(waiting: ReadonlyArray<Waiting>): Effect.Effect<void> {
@@ -248,25 +261,42 @@ export class Intake {
   }
 }
 
-const withoutReviewedWork = (one: Waiting, reviewed: ReadonlyArray<ReviewedChange>): Waiting => {
+/** Returns what has reviewed the head of a change, or is going to. */
+const findReviewed = (
+  change: Change,
+  reviewed: ReadonlyArray<ReviewedChange>,
+  placed: ReadonlyArray<PlacedMember>
+): Reason | undefined => {
+  const key = targetKey(change)
+  const { base: before, head: after = "" } = change
+  const run = reviewed.find(
+    (earlier) => earlier.targetKey === key && earlier.head === after && haveSameBase(earlier, change)
+  )?.id
+  if (run !== undefined) return { _tag: "HeadReviewed", run }
+  const batch = placed.find((member) => member.stream === key && isPartOf({ before, after }, member))?.batchId
+  return batch === undefined ? undefined : { _tag: "PushBatched", batch }
+}
+
+const withoutReviewedWork = (
+  one: Waiting,
+  reviewed: ReadonlyArray<ReviewedChange>,
+  placed: ReadonlyArray<PlacedMember>
+): Waiting => {
   const { done, once, record, work } = one
   if (once !== true || work === undefined) return one
-  const key = targetKey(work.change)
-  const run = reviewed.find(
-    (earlier) => earlier.targetKey === key && earlier.head === work.change.head && haveSameBase(earlier, work.change)
-  )?.id
-  if (run === undefined) return one
+  const rule = findReviewed(work.change, reviewed, placed)
+  if (rule === undefined) return one
   return {
     record: {
       ...record,
       decision: "ignored",
       reason: "already_reviewed",
-      rule: { _tag: "HeadReviewed", run },
+      rule,
       work: undefined
     },
     pull: one.pull,
     done: (taken) => {
-      done(taken._tag === "Stored" ? { _tag: "Reviewed", run } : taken)
+      done(taken._tag === "Stored" ? { _tag: "Reviewed" } : taken)
     }
   }
 }

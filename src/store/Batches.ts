@@ -2,7 +2,7 @@
  * Records of batches of automatic commits; states: domain/Batch.ts. The record contains the pushes of a batch and its outcome; the queue
  * entry contains the state of its review.
  */
-import { Context } from "effect"
+import { Context, Schema } from "effect"
 import type { Effect } from "effect"
 import { BatchStatus, MemberStatus } from "../domain/Batch.ts"
 import { Change } from "../domain/Change.ts"
@@ -43,9 +43,15 @@ export const Member = record({
   after: Field.named("after_id", Field.text),
   commits: Field.integer,
   receivedAt: Field.time,
-  status: Field.stored(MemberStatus)
+  status: Field.stored(MemberStatus),
+  /** Ids of the commits of a push that a search found. */
+  covers: Field.optional(Field.json(Schema.Array(Schema.String)))
 })
 export type Member = RecordValues<typeof Member>
+
+/** A push that is in a batch. */
+export const PlacedMember = record({ ...Member.fields, batchId: Field.text, stream: Field.stored(TargetKey) })
+export type PlacedMember = RecordValues<typeof PlacedMember>
 
 /** A push to put into a batch. `dueAt` is the due time of a batch that it opens. */
 export interface PushReceived {
@@ -85,6 +91,14 @@ export class Batches extends Context.Service<
      * otherwise into a new one. A push that is in a batch already stays there. Returns one result per push, in order.
      */
     readonly join: (pushes: ReadonlyArray<PushReceived>) => Effect.Effect<ReadonlyArray<Joined>, StoreError>
+    /**
+     * Returns the pushes with one of these heads, and those that searches found, in batches of these streams that are going to be reviewed or
+     * were.
+     */
+    readonly placed: (
+      streams: ReadonlyArray<TargetKey>,
+      heads: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<PlacedMember>, StoreError>
     /** Updates the record and its members to the state of the review. Ended batches do not change. Returns false if nothing changed. */
     readonly follow: (batchId: string, update: BatchUpdate, now: number) => Effect.Effect<boolean, StoreError>
     /** Records the queue entries of these unfinished batches, in one transaction. */

@@ -74,7 +74,8 @@ export const member = shown(StoredMember, {
   before: "Commit before the push",
   after: "Commit after the push",
   commits: "Number of commits",
-  receivedAt: "Time of the delivery"
+  receivedAt: "Time of the delivery",
+  covers: "Commits of a push that a search found, at most 100"
 })
 export const Member = Schema.Struct(member.fields).annotate({
   identifier: "BatchMember",

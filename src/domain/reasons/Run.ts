@@ -11,6 +11,7 @@ export const runReasons = {
   TakenOver: {},
   LeaseLost: {},
   HeadReviewed: { run: "text" },
+  PushBatched: { batch: "text" },
   AuthorLimit: { author: "text", count: "number" },
   NoChannel: { kind: "text" },
   /** The configuration lacks what the entry names. */

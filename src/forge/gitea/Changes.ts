@@ -59,8 +59,8 @@ export const giteaChanges = (rest: Rest, self: ForgeClient["self"]): HostChanges
           params: ownerAndName(repo),
           query: { sha: after, not: before, ...withoutDetails }
         },
-        reader(PushedCommit, ({ author, commit }) =>
-          readCommit(commit?.message, toUsername(author), commit?.author?.name, commit?.author?.email)
+        reader(PushedCommit, ({ author, commit, sha }) =>
+          readCommit(sha, commit?.message, toUsername(author), commit?.author?.name, commit?.author?.email)
         ),
         { ...pages, max: limits.commits }
       ),

@@ -128,6 +128,7 @@ export const WrittenCommit = Schema.Struct({
 })
 /** Commit of a push. */
 export const PushedCommit = Schema.Struct({
+  sha: Text,
   author: Schema.optional(Schema.NullOr(User)),
   commit: Schema.optional(
     Schema.NullOr(

@@ -40,8 +40,8 @@ const repoPath = "/repos/{owner}/{repo}"
 
 const toTip = reader(Tip, ({ commit, name }) => readTip(name, commit.sha))
 
-const readPushed = reader(PushedCommit, ({ author, commit }) =>
-  readCommit(commit.message, author?.login, commit.author?.name, commit.author?.email)
+const readPushed = reader(PushedCommit, ({ author, commit, sha }) =>
+  readCommit(sha, commit.message, author?.login, commit.author?.name, commit.author?.email)
 )
 
 export const githubChanges = (host: Pick<Access, "app" | "rest" | "search" | "self">): HostChanges => {

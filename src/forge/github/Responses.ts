@@ -163,6 +163,7 @@ export const WrittenCommit = Schema.Struct({
 /** Commits that one commit has and another one has not. */
 export const Comparison = Schema.Struct({ total_commits: Schema.Int, commits: Schema.Array(Schema.Unknown) })
 export const PushedCommit = Schema.Struct({
+  sha: Text,
   author: WrittenCommit.fields.author,
   commit: Schema.Struct({ ...WrittenCommit.fields.commit.fields, message: Text })
 })

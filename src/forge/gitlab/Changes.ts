@@ -75,8 +75,8 @@ const readNote = reader(WrittenNote, ({ author, body, created_at: createdAt, id,
 
 const toTip = reader(Tip, ({ commit, name }) => readTip(name, commit.id))
 
-const readPushed = reader(PushedCommit, ({ author_email: email, author_name: name, message }) =>
-  readCommit(message, undefined, name, email)
+const readPushed = reader(PushedCommit, ({ author_email: email, author_name: name, id, message }) =>
+  readCommit(id, message, undefined, name, email)
 )
 
 export const gitlabChanges = (rest: Rest, self: ForgeClient["self"]): HostChanges => ({

@@ -96,13 +96,15 @@ export const writtenSince = (comments: ReadonlyArray<FoundComment>, since: numbe
     .filter(({ createdAt }) => createdAt >= toSecond(since))
     .toSorted((a, b) => a.createdAt - b.createdAt)
 
-/** Reads the author of a commit as a delivery has it: the account, else the name in the commit. */
+/** Reads a commit as a delivery has it. Its author is the account, else the name in the commit. */
 export const readCommit = (
+  id: string | null | undefined,
   message: string | null | undefined,
   ...authors: ReadonlyArray<string | null | undefined>
 ): CommitFacts => {
   const [account, name, email] = authors.map((text) => (text ? truncate(text, limits.name) : undefined))
-  return { author: account ?? name, email, message: truncate(message ?? "", limits.message) }
+  const known = optional(() => commit({ id: id ?? undefined }, "id", "commit"))
+  return { id: known, author: account ?? name, email, message: truncate(message ?? "", limits.message) }
 }
 
 /** Returns the state that has this name at a host. */

@@ -51,7 +51,8 @@ const insertMember = (sql: SqlClient.SqlClient, batchId: string, push: PushRecei
       after: push.change.head ?? "",
       commits: push.change.commits ?? 1,
       receivedAt: push.admittedAt,
-      status: memberStatusIn("open")
+      status: memberStatusIn("open"),
+      covers: push.change.covers
     })
   })}`
 

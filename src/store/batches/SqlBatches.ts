@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { batchLifecycle, memberStatusIn } from "../../domain/Batch.ts"
-import { Batch, Batches } from "../Batches.ts"
+import { Batch, Batches, PlacedMember } from "../Batches.ts"
 import { deleteInSteps } from "../../database/sql/DeleteInSteps.ts"
 import { join, selectBatches, selectMembers } from "./JoinBatch.ts"
 import { forUpdate } from "../../database/RowLocks.ts"
@@ -89,6 +89,17 @@ const members =
   (batchId) =>
     selectMembers(sql, batchId).pipe(unavailable("batches.members"))
 
+const placed =
+  (sql: SqlClient.SqlClient): Batches["Service"]["placed"] =>
+  (streams, heads) =>
+    selectAs(
+      PlacedMember,
+      "batches.placed",
+      sql`SELECT batch_members.*, batches.stream FROM batch_members JOIN batches ON batches.id = batch_members.batch_id
+        WHERE ${sql.in("stream", streams)} AND (${sql.in("after_id", heads)} OR covers IS NOT NULL)
+          AND batches.status NOT IN ('dead', 'expired', 'cancelled')`
+    ).pipe(unavailable("batches.placed"))
+
 const list =
   (sql: SqlClient.SqlClient): Batches["Service"]["list"] =>
   ({ workspace, status, before, limit }) =>
@@ -130,6 +141,7 @@ export const layer: Layer.Layer<Batches, never, SqlClient.SqlClient> = Layer.eff
       unfinished: unfinished(sql),
       get: get(sql),
       members: members(sql),
+      placed: placed(sql),
       list: list(sql),
       prune: prune(sql)
     })

@@ -75,9 +75,12 @@ export const batches: Statements = () => [
     after_id TEXT NOT NULL,
     commits BIGINT NOT NULL,
     received_at BIGINT NOT NULL,
-    status TEXT NOT NULL
+    status TEXT NOT NULL,
+    covers TEXT
   )`,
-  "CREATE INDEX batch_members_batch ON batch_members (batch_id, event_id)"
+  "CREATE INDEX batch_members_batch ON batch_members (batch_id, event_id)",
+  "CREATE INDEX batch_members_after ON batch_members (after_id)",
+  "CREATE INDEX batch_members_found ON batch_members (batch_id) WHERE covers IS NOT NULL"
 ]
 
 /** One notice per key and channel. */

@@ -8,6 +8,7 @@ export const runTexts = {
   TakenOver: "another worker has taken this run over",
   LeaseLost: "the lease was lost before the analysis could be stored",
   HeadReviewed: "run {run} has reviewed this head",
+  PushBatched: "batch {batch} contains this push",
   AuthorLimit:
     "author_limit: {author} has reached the limit of reviews per hour, which is {count} ({=review.max_per_author_hour})",
   NoChannel: "no channel publishes reviews of a {kind:target} here; see {=outputs.routes}",

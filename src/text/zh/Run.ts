@@ -8,6 +8,7 @@ export const runTexts = {
   TakenOver: "另一个进程已接手此评审",
   LeaseLost: "在保存分析结果之前失去了租约",
   HeadReviewed: "评审 {run} 已评审此提交",
+  PushBatched: "批次 {batch} 已包含此推送",
   AuthorLimit: "{author} 已达到每小时评审次数上限 {count}（{=review.max_per_author_hour}）",
   NoChannel: "没有渠道发布{kind:target}的评审；请见 {=outputs.routes}",
   WorkspaceUnconfigured: "工作区 {workspace} 已不在配置中",

@@ -139,7 +139,7 @@ export class ListedHost {
           pushed: (_, before, after) =>
             this.#request(`pushed ${before} ${after}`, () => ({
               commits: 2,
-              listed: [{ author: "dana", email: undefined, message: "Work" }]
+              listed: ["mid", after].map((id) => ({ id, author: "dana", email: undefined, message: "Work" }))
             })),
           ownStatus: (_, head) =>
             this.#request(`status ${head}`, () => {

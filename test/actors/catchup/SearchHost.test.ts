@@ -4,14 +4,17 @@ import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { dueOccasion } from "../../../actors/catchup/CatchUp.ts"
 import { SearchMemory } from "../../../actors/catchup/HostSearch.ts"
+import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import type { CatchUp } from "../../../src/store/CatchUps.ts"
 import { noSubject } from "../../../src/domain/HostEvent.ts"
 import type { HostEvent } from "../../../src/domain/HostEvent.ts"
-import { TargetKey } from "../../../src/domain/Keys.ts"
+import { deliveryKey, TargetKey } from "../../../src/domain/Keys.ts"
 import { Priority } from "../../../src/domain/Entry.ts"
 import type { LoggedDelivery } from "../../../src/forge/Forge.ts"
+import { FoundEvents } from "../../../src/queue/FoundEvents.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
+import { Batches } from "../../../src/store/Batches.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import { hour, ListedHost, makeDocument, search, service, start } from "./ListedHost.ts"
 
@@ -22,7 +25,7 @@ const searched = (
   name: string,
   test: (
     host: ListedHost
-  ) => Effect.Effect<void, unknown, Queue | Receipts | Effect.Services<ReturnType<typeof search>>>,
+  ) => Effect.Effect<void, unknown, Batches | Queue | Receipts | Effect.Services<ReturnType<typeof search>>>,
   options: World = {},
   before: (host: ListedHost) => void = () => {}
 ) =>
@@ -37,6 +40,14 @@ const searched = (
     }).pipe(Effect.provide(service(host, options)))
   })
 
+const common = {
+  provider: "gitea",
+  event: "pull_request",
+  action: undefined,
+  repo: { fullName: "acme/app" },
+  sender: { username: "dana" },
+  subject: noSubject
+} as const
 const entries = Effect.flatMap(Queue, (queue) => queue.load("app"))
 const heads = Effect.map(entries, (all) => all.map(({ change }) => change.head).toSorted())
 const records = Effect.flatMap(Receipts, (receipts) =>
@@ -182,6 +193,54 @@ searched(
   (host) => host.tips.set("main", "a")
 )
 
+const pushOf = (before: string, after: string): HostEvent => ({
+  _tag: "Pushed",
+  ...common,
+  event: "push",
+  branch: "main",
+  before,
+  after,
+  created: false,
+  commits: 1,
+  listed: []
+})
+
+searched(
+  "a push that is in a batch starts nothing again, also one of several that a search found together",
+  (host) =>
+    Effect.gen(function* () {
+      const { decide } = yield* FoundEvents
+      const trigger = (yield* ConfigStore).current().triggers.get("tea")
+      if (trigger === undefined) return yield* Effect.die("no trigger")
+      let deliveries = 0
+      const deliver = (before: string, after: string) =>
+        Effect.map(
+          decide({ trigger, event: pushOf(before, after), key: deliveryKey("gitea", String(deliveries++)) }),
+          ({ _tag }) => _tag
+        )
+      const batches = yield* Batches
+      const ranges = Effect.map(batches.list({ limit: 10 }), (all) =>
+        all.map(({ change }) => [change.base, change.head].join(" "))
+      )
+      host.tips.set("main", "b")
+      assert.strictEqual((yield* search()).found, 1)
+      // Deliveries of the pushes a..mid..b arrive late.
+      assert.deepStrictEqual([yield* deliver("mid", "b"), yield* deliver("a", "mid")], ["Ignored", "Ignored"])
+      assert.deepStrictEqual(yield* ranges, ["a b"])
+      assert.deepStrictEqual([yield* deliver("b", "c"), yield* deliver("c", "d")], ["Accepted", "Accepted"])
+      assert.strictEqual(yield* deliver("b", "c"), "Ignored")
+      // The branch returns to an earlier commit.
+      assert.strictEqual(yield* deliver("d", "c"), "Accepted")
+      const [rule] = (yield* (yield* Receipts).list({ decision: "ignored", limit: 1 })).map((event) => event.rule?._tag)
+      assert.strictEqual(rule, "PushBatched")
+      // A batch that failed contains nothing that was reviewed.
+      for (const { id } of yield* batches.list({ limit: 10 })) yield* batches.follow(id, { status: "dead" }, start)
+      assert.strictEqual(yield* deliver("b", "c"), "Accepted")
+    }),
+  { review: { auto_commit: { include_branches: ["main"] } } },
+  (host) => host.tips.set("main", "a")
+)
+
 searched(
   "max_changes 2: the newest changes are reviewed, the others counted",
   (host) =>
@@ -249,14 +308,6 @@ searched("work that was given up for another head is found again when the host h
   })
 )
 
-const common = {
-  provider: "gitea",
-  event: "pull_request",
-  action: undefined,
-  repo: { fullName: "acme/app" },
-  sender: { username: "dana" },
-  subject: noSubject
-} as const
 const pullOf = (number: number, head = `head-${number}`) => ({
   number,
   head,

@@ -350,7 +350,8 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
     const { forge, pull, repo } = host
     const commitTo = (message: string, author: string) =>
       forge.push(repoName, { branch: "feature/x", message, files: { "a.txt": `${message}\n` }, author })
-    await commitTo("first\n\nwith a body", "Ada")
+    const opened = pull.head
+    const first = await commitTo("first\n\nwith a body", "Ada")
     const after = await commitTo("second", "Bo")
     requests()
     const found = await run(host.client.changes.pushed(repo, pull.base, after))
@@ -366,9 +367,9 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
     ])
     expect(found.commits).toBe(3)
     expect(found.listed.toSorted((a, b) => (a.message < b.message ? -1 : 1))).toEqual([
-      { author: "Dana Developer", email: "dana@example.org", message: "change" },
-      { author: "Ada", email: "dana@example.org", message: "first\n\nwith a body" },
-      { author: "Bo", email: "dana@example.org", message: "second" }
+      { id: opened, author: "Dana Developer", email: "dana@example.org", message: "change" },
+      { id: first, author: "Ada", email: "dana@example.org", message: "first\n\nwith a body" },
+      { id: after, author: "Bo", email: "dana@example.org", message: "second" }
     ])
     expect(await failure(host.client.changes.pushed(repo, "b".repeat(40), after))).toMatchObject({
       reason: "not_found"
