@@ -43,7 +43,7 @@ export const findIgnored = Effect.fnUntraced(function* (search: HostSearch) {
     again.set(pullKey(candidate), candidate)
   }
   for (const candidate of again.values())
-    yield* decidePull(search, { ...candidate, createdAt: undefined }, { first: 0, since: now }).pipe(
+    yield* decidePull(search, { ...candidate, updatedAt: undefined }, { first: 0, since: now }).pipe(
       continueWithout(search, { repository: candidate.repo.fullName, number: candidate.number })
     )
   memory.unrouted.clear()

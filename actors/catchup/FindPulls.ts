@@ -21,8 +21,8 @@ import type { HostSearch, ReviewedAt, SeenUntil } from "./HostSearch.ts"
 interface Candidate {
   readonly repo: Repo
   readonly number: number
-  /** Undefined if a delivery about it is on record. */
-  readonly createdAt: number | undefined
+  /** Time of its last update, by the host's clock; undefined if a delivery about it is on record. */
+  readonly updatedAt: number | undefined
 }
 
 /** Records of a pull request that are read: its newest deliveries. */
@@ -62,17 +62,11 @@ const isDecided = (records: ReadonlyArray<StoredEvent>, change: Change): boolean
       holds(record)
   )
 
-/** Returns whether a pull request without a record has a head from before the first search. */
-const isOld = Effect.fnUntraced(function* (
-  { client }: HostSearch,
-  { createdAt, repo }: Candidate,
-  head: string,
-  { first }: SeenUntil
-) {
-  if (createdAt === undefined || createdAt > first) return false
-  const committedAt = yield* client.changes.committedAt(repo, head)
-  return committedAt === undefined || committedAt <= first
-})
+/**
+ * Returns whether a pull request without a record was last updated before the first search. What updated it later is not asked for: its author
+ * chooses the dates of commits, and no host tells the time of every push.
+ */
+const isOld = ({ updatedAt }: Candidate, { first }: SeenUntil): boolean => updatedAt !== undefined && updatedAt <= first
 
 /** Returns when the service set a final status on the head of a pull request; undefined: it has none. Read at most once. */
 const cacheReviewedAt = ({ client }: HostSearch, { head, repo }: HostPull) =>
@@ -111,11 +105,9 @@ const keyOf = (search: HostSearch, { baseRef, head, number, repo }: HostPull, mo
 /** Decides about the head of an open pull request. */
 const decideHead = Effect.fnUntraced(function* (
   search: HostSearch,
-  candidate: Candidate,
   pull: HostPull,
   records: ReadonlyArray<StoredEvent>,
-  reviewedAt: ReviewedAt,
-  seen: SeenUntil
+  reviewedAt: ReviewedAt
 ) {
   const event = toEvent(search, pull)
   const admitted = yield* admitFound(search, event)
@@ -127,7 +119,6 @@ const decideHead = Effect.fnUntraced(function* (
   }
   const { change } = admitted
   if (isDecided(records, change)) return
-  if (records.length === 0 && (yield* isOld(search, candidate, pull.head, seen))) return
   // Work that was given up may be found again later; each time has a key of its own.
   const givenUp = records.find((record) => record.work !== undefined && record.facts.head === pull.head)
   // A restored backup has no record of the review.
@@ -154,6 +145,9 @@ export const decidePull = Effect.fnUntraced(function* (search: HostSearch, candi
   const { number, repo } = candidate
   const source = { ...toSourceFacts(kind, repo, undefined), any_branch: true }
   if (snapshot.route(trigger.name, source).length === 0) return
+  const filter = { trigger: trigger.name, repo: repo.fullName, number, limit: maxRecords }
+  const records = yield* (yield* Receipts).list(filter)
+  if (records.length === 0 && isOld(candidate, seen)) return
   const pull = yield* client.pull(repo, number).pipe(
     Effect.catchIf(
       ({ reason }) => reason === "not_found",
@@ -161,10 +155,8 @@ export const decidePull = Effect.fnUntraced(function* (search: HostSearch, candi
     )
   )
   if (pull === undefined) return
-  const filter = { trigger: trigger.name, repo: repo.fullName, number, limit: maxRecords }
-  const records = yield* (yield* Receipts).list(filter)
   if (pull.state !== "open") return yield* decideEnd(search, pull, records)
   const reviewedAt = yield* cacheReviewedAt(search, pull)
-  yield* decideHead(search, candidate, pull, records, reviewedAt, seen)
+  yield* decideHead(search, pull, records, reviewedAt)
   yield* decideCommands(search, pull, records, reviewedAt, seen)
 })

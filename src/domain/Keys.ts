@@ -34,5 +34,8 @@ export const commandKey = (provider: string, target: TargetKey, comment: string)
 export const uniqueDeliveryKey = (key: DeliveryKey, eventId: string): DeliveryKey =>
   DeliveryKey.make(`${key}#${eventId}`)
 
+const replyPrefix = "help:"
+
 /** Returns the id of the comment that replies to a command: there is one per event. */
-export const replyId = (eventId: string): OperationId => OperationId.make(`help:${eventId}`)
+export const replyId = (eventId: string): OperationId => OperationId.make(`${replyPrefix}${eventId}`)
+export const isReplyId = (id: OperationId): boolean => id.startsWith(replyPrefix)

@@ -55,7 +55,6 @@ const rows: ReadonlyArray<readonly [file: string, schema: Codec]> = [
   ["gitlab/compare.json", Schema.Struct({ ...gitlab.Comparison.fields, commits: Schema.Array(gitlab.PushedCommit) })],
   ["gitlab/branches.json", Schema.Array(gitlab.Tip)],
   ["gitlab/statuses.json", Schema.Array(gitlab.ListedStatus)],
-  ["gitlab/commit.json", gitlab.CommittedCommit],
   ["gitlab/commit.json", gitlab.Commit],
   ["gitlab/status.json", gitlab.Status],
   ["gitlab/project_member_perm.json", gitlab.Member],

@@ -76,8 +76,7 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
       comments: () => unexpected,
       tips: () => unexpected,
       pushed: () => unexpected,
-      ownStatus: () => unexpected,
-      committedAt: () => unexpected
+      ownStatus: () => unexpected
     },
     issues: {
       list: () => unexpected,

@@ -23,6 +23,8 @@ interface DownHostOptions {
   /** The workspace. Default: that of one repository. */
   readonly workspace?: object
   readonly env?: Readonly<Record<string, string>>
+  /** Called before the first start. */
+  readonly before?: (open: (name: string) => Promise<DemoPull>) => Promise<void>
 }
 
 /** A service with one repository of a fake host, and what happens there. */
@@ -76,6 +78,7 @@ export class DownHost implements AsyncDisposable {
     await forge.createRepository(repository)
     await forge.push(repository, { branch: "main", message: "Start", files: { "a.ts": "export const a = 1\n" } })
     forge.setPermission(repository, "dana", "write")
+    await options.before?.((name) => host.open(name))
     await aicr.start()
     forge.setWebhookUrl(`${url}/webhooks/${kind}`)
     return host
@@ -95,16 +98,24 @@ export class DownHost implements AsyncDisposable {
     return this.forge.push(repository, { branch, message: `${branch} ${version}`, files, ...more })
   }
 
-  /** Returns the runs of a head by status. */
-  runs(): ReadonlyMap<string, ReadonlyArray<string>> {
+  #query(sql: string): ReadonlyArray<Record<string, unknown>> {
     const database = new DatabaseSync(join(this.#directory, "aicr.db"), { readOnly: true })
     try {
-      const rows = database.prepare("SELECT head, status FROM runs ORDER BY id").all()
-      const byHead = Map.groupBy(rows, ({ head }) => String(head))
-      return new Map([...byHead].map(([head, runs]) => [head, runs.map(({ status }) => String(status))]))
+      return database.prepare(sql).all()
     } finally {
       database.close()
     }
+  }
+
+  /** Returns the runs of a head by status. */
+  runs(): ReadonlyMap<string, ReadonlyArray<string>> {
+    const byHead = Map.groupBy(this.#query("SELECT head, status FROM runs ORDER BY id"), ({ head }) => String(head))
+    return new Map([...byHead].map(([head, runs]) => [head, runs.map(({ status }) => String(status))]))
+  }
+
+  /** Whether a search for missed changes has ended. */
+  hasSearched(): boolean {
+    return this.#query("SELECT 1 FROM catch_ups WHERE searched_at IS NOT NULL").length > 0
   }
 
   isReviewed(pull: DemoPull): boolean {

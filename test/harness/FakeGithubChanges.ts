@@ -103,17 +103,6 @@ export const githubChangeRoutes = (pullJson: (pull: DemoPull, url: string) => un
   },
   {
     method: "GET",
-    path: `${repo}/git/commits/{commit}`,
-    answer: on(async (context, { directory }) => {
-      const { commit: sha = "" } = context.params
-      const [commit] = (await logCommits(directory, ["--max-count=1", "--end-of-options", sha])) ?? []
-      return commit === undefined
-        ? refusal(404, "Not Found")
-        : { status: 200, body: { sha, committer: { name: commit.name, date: commit.committedAt } } }
-    })
-  },
-  {
-    method: "GET",
     path: `${repo}/commits/{ref}/statuses`,
     answer: on((context, { statuses }) =>
       linked(context, (statuses.get(context.params["ref"] ?? "") ?? []).toReversed(), (status) => ({

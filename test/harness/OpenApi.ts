@@ -237,7 +237,7 @@ const gitlabHooks = (path: string): Node => ({
 const leftOut: Readonly<Record<string, Node>> = {
   gitea: { "/repos/{owner}/{repo}/pulls": pullList, ...actions("limit"), ...giteaHooks },
   forgejo: { "/repos/{owner}/{repo}/pulls": pullList, ...giteaHooks },
-  // docs.github.com, "Search issues and pull requests", "List pull requests", "List branches", "Get a commit object",
+  // docs.github.com, "Search issues and pull requests", "List pull requests", "List branches",
   // "List commit statuses for a reference"
   github: {
     ...actions("per_page"),
@@ -254,7 +254,6 @@ const leftOut: Readonly<Record<string, Node>> = {
     "/search/issues": pagedBy("per_page", "q", "sort", "order"),
     "/repos/{owner}/{repo}/pulls": pagedBy("per_page", "state", "head", "base", "sort", "direction"),
     "/repos/{owner}/{repo}/branches": pagedBy("per_page", "protected"),
-    "/repos/{owner}/{repo}/git/commits/{commit_sha}": get({}),
     "/repos/{owner}/{repo}/commits/{ref}/statuses": pagedBy("per_page")
   },
   // docs.gitlab.com, "List project pipelines", "List pipeline jobs", "Get job artifacts"

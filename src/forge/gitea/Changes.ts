@@ -10,20 +10,18 @@ import {
   readCommit,
   reader,
   readOwnStatus,
-  readTime,
   readTip,
   toSecond,
   writtenSince
 } from "../hosts/ReadChanges.ts"
 import type { Rest } from "../http/Http.ts"
 import { ownerAndName } from "../http/Profile.ts"
-import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import { limits } from "../webhook/Payload.ts"
 import { giteaPullList } from "./ChangedPulls.ts"
 import { stateNames, statusContext } from "./Comments.ts"
 import { pages } from "./Facts.ts"
 import { searchComments } from "./NewestComment.ts"
-import { Commit, ListedStatus, PushedCommit, Tip, toAuthor, toPerson, toUsername, WrittenComment } from "./Responses.ts"
+import { ListedStatus, PushedCommit, Tip, toAuthor, toPerson, toUsername, WrittenComment } from "./Responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 const withoutDetails = { stat: "false", verification: "false", files: "false" }
@@ -82,15 +80,5 @@ export const giteaChanges = (rest: Rest, self: ForgeClient["self"]): HostChanges
       ({ items: own }) => own.length > 0
     )
     return items[0]
-  }),
-  committedAt: (repo, head) =>
-    rest
-      .get(
-        { path: `${repoPath}/git/commits/{sha}`, params: { ...ownerAndName(repo), sha: head }, query: withoutDetails },
-        Commit
-      )
-      .pipe(
-        Effect.map(({ created }) => readTime(created)),
-        undefinedIfMissing
-      )
+  })
 })

@@ -11,13 +11,11 @@ import {
   readCommit,
   reader,
   readOwnStatus,
-  readTime,
   readTip,
   toIsoSecond,
   writtenSince
 } from "../hosts/ReadChanges.ts"
 import { ownerAndName } from "../http/Profile.ts"
-import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import { limits } from "../webhook/Payload.ts"
 import type { Access } from "./Access.ts"
 import { githubPullList } from "./ChangedPulls.ts"
@@ -25,16 +23,7 @@ import { stateNames, statusContext } from "./Comments.ts"
 import { toCommentId } from "./CommentId.ts"
 import { githubDeliveries } from "./Deliveries.ts"
 import { pages } from "./Facts.ts"
-import {
-  CommittedCommit,
-  Comparison,
-  ListedStatus,
-  PushedCommit,
-  Tip,
-  toAuthor,
-  toPerson,
-  WrittenNote
-} from "./Responses.ts"
+import { Comparison, ListedStatus, PushedCommit, Tip, toAuthor, toPerson, WrittenNote } from "./Responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 
@@ -99,16 +88,6 @@ export const githubChanges = (host: Pick<Access, "app" | "rest" | "search" | "se
         ({ items: own }) => own.length > 0
       )
       return items[0]
-    }),
-    committedAt: (repo, head) =>
-      rest(repo)
-        .get(
-          { path: `${repoPath}/git/commits/{commit_sha}`, params: { ...ownerAndName(repo), commit_sha: head } },
-          CommittedCommit
-        )
-        .pipe(
-          Effect.map(({ committer }) => readTime(committer.date)),
-          undefinedIfMissing
-        )
+    })
   }
 }

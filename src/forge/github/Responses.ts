@@ -167,7 +167,6 @@ export const PushedCommit = Schema.Struct({
   author: WrittenCommit.fields.author,
   commit: Schema.Struct({ ...WrittenCommit.fields.commit.fields, message: Text })
 })
-export const CommittedCommit = Schema.Struct({ committer: Schema.Struct({ date: Schema.String }) })
 export const ListedStatus = Schema.Struct({
   context: Schema.String,
   state: Schema.String,

@@ -14,7 +14,6 @@ import {
   readCommit,
   reader,
   readOwnStatus,
-  readTime,
   readTip,
   toIsoSecond,
   toSecond,
@@ -22,21 +21,11 @@ import {
 } from "../hosts/ReadChanges.ts"
 import { isRefused } from "../http/HostWords.ts"
 import type { Rest } from "../http/Http.ts"
-import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import { limits } from "../webhook/Payload.ts"
 import { stateNames, statusName } from "./Comments.ts"
 import { pages, refusals } from "./Facts.ts"
 import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./Paths.ts"
-import {
-  ChangedMergeRequest,
-  CommittedCommit,
-  Comparison,
-  ListedStatus,
-  PushedCommit,
-  Tip,
-  toPerson,
-  WrittenNote
-} from "./Responses.ts"
+import { ChangedMergeRequest, Comparison, ListedStatus, PushedCommit, Tip, toPerson, WrittenNote } from "./Responses.ts"
 
 const readChanged = reader(ChangedMergeRequest, (source) =>
   readChangedPull({
@@ -136,19 +125,5 @@ export const gitlabChanges = (rest: Rest, self: ForgeClient["self"]): HostChange
     )
     const [latest] = items.toSorted((a, b) => b.id - a.id)
     return latest === undefined ? undefined : { state: latest.state, at: latest.at }
-  }),
-  committedAt: (repo, head) =>
-    rest
-      .get(
-        {
-          path: `${projectPath}/repository/commits/{sha}`,
-          params: { id: projectId(repo), sha: head },
-          query: { stats: "false" }
-        },
-        CommittedCommit
-      )
-      .pipe(
-        Effect.map(({ committed_date: date }) => readTime(date)),
-        undefinedIfMissing
-      )
+  })
 })

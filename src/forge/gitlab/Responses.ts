@@ -103,7 +103,6 @@ export const Tip = Schema.Struct({ name: Schema.String, commit: Commit })
 /** Commits that one commit has and another one has not. */
 export const Comparison = Schema.Struct({ commits: Schema.Array(Schema.Unknown) })
 export const PushedCommit = Schema.Struct({ id: Text, author_name: Text, author_email: Text, message: Text })
-export const CommittedCommit = Schema.Struct({ committed_date: Schema.String })
 export const ListedStatus = Schema.Struct({
   id: Schema.Int,
   name: Schema.String,

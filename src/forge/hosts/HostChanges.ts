@@ -100,6 +100,4 @@ export interface HostChanges {
     repo: Repo,
     head: string
   ) => Effect.Effect<{ readonly state: StatusState; readonly at: number } | undefined, ForgeError>
-  /** Returns when a commit was committed, by its committer's clock; undefined if the host does not have it. */
-  readonly committedAt: (repo: Repo, head: string) => Effect.Effect<number | undefined, ForgeError>
 }

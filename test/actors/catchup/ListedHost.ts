@@ -23,7 +23,12 @@ interface ListedPull extends Pick<HostPull, "head" | "state" | "draft" | "labels
   readonly repo: string
   readonly createdAt: number
   readonly updatedAt: number
-  readonly comments: ReadonlyArray<{ readonly id: string; readonly body: string; readonly createdAt: number }>
+  readonly comments: ReadonlyArray<{
+    readonly id: string
+    readonly body: string
+    readonly createdAt: number
+    readonly author?: string
+  }>
 }
 
 export class ListedHost {
@@ -31,7 +36,6 @@ export class ListedHost {
   readonly tips = new Map<string, string>()
   /** Final statuses of the service, by commit. */
   readonly statuses = new Map<string, number>()
-  readonly committed = new Map<string, number>()
   /** Attempts of deliveries, the latest first; undefined without a log. */
   deliveries: Array<LoggedDelivery & { readonly event: HostEvent }> | undefined
   /** Requests since they were last read. */
@@ -81,6 +85,7 @@ export class ListedHost {
       ...forges,
       client: (profile) => ({
         ...forges.client(profile),
+        self: Effect.succeed({ username: "aicr" }),
         pull: (repo, number) =>
           this.#request(`pull ${number}`, () => {
             const { baseRef, comments, draft, head, labels, state } = this.pulls.get(number) ?? raise(number)
@@ -127,7 +132,7 @@ export class ListedHost {
             this.#request(`comments ${number}`, () =>
               (this.pulls.get(number)?.comments ?? [])
                 .filter(({ createdAt }) => createdAt >= since)
-                .map((comment) => ({ ...comment, author: { username: "dana" } }))
+                .map(({ author: username = "dana", ...comment }) => ({ ...comment, author: { username } }))
             ),
           tips: (repo, branches = []) =>
             this.#request(`tips ${repo.fullName}`, () =>
@@ -145,8 +150,7 @@ export class ListedHost {
             this.#request(`status ${head}`, () => {
               const at = this.statuses.get(head)
               return at === undefined ? undefined : ({ state: "success", at } as const)
-            }),
-          committedAt: (_, head) => this.#request(`commit ${head}`, () => this.committed.get(head))
+            })
         }
       })
     }

@@ -9,9 +9,10 @@ import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import type { CatchUp } from "../../../src/store/CatchUps.ts"
 import { noSubject } from "../../../src/domain/HostEvent.ts"
 import type { HostEvent } from "../../../src/domain/HostEvent.ts"
-import { deliveryKey, TargetKey } from "../../../src/domain/Keys.ts"
+import { deliveryKey, replyId, TargetKey } from "../../../src/domain/Keys.ts"
 import { Priority } from "../../../src/domain/Entry.ts"
 import type { LoggedDelivery } from "../../../src/forge/Forge.ts"
+import { renderMarker } from "../../../src/outputs/Marker.ts"
 import { FoundEvents } from "../../../src/queue/FoundEvents.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { Batches } from "../../../src/store/Batches.ts"
@@ -57,22 +58,110 @@ const records = Effect.flatMap(Receipts, (receipts) =>
 )
 
 searched(
-  "a first search reviews nothing, and later ones nothing older",
+  "a first search reviews nothing, and later ones nothing that was not updated since",
   (host) =>
     Effect.gen(function* () {
-      // A comment updates it; its head stays.
-      host.set(1, { updatedAt: start + hour })
-      host.committed.set("head-1", start - hour)
       assert.deepStrictEqual(yield* search(), { found: 0, skipped: 0, failure: undefined })
-      assert.deepStrictEqual(host.requests, ["pulls acme", "pull 1", "commit head-1"])
-      // A push to it while no delivery arrives.
+      assert.deepStrictEqual(host.requests, ["pulls acme"])
+      // A push to it while no delivery arrives. Its commits have no date that counts.
       host.set(1, { updatedAt: start + 2 * hour, head: "pushed" })
-      host.committed.set("pushed", start + 2 * hour)
       assert.strictEqual((yield* search()).found, 1)
       assert.deepStrictEqual(yield* heads, ["pushed"])
     }),
   {},
-  (host) => host.set(1, { updatedAt: start - hour })
+  (host) => host.set(1, { updatedAt: start - 1 })
+)
+
+searched(
+  "a draft from before the first search is reviewed when it is made ready, with the head that it had",
+  (host) =>
+    Effect.gen(function* () {
+      host.set(1, { updatedAt: start + hour, draft: false })
+      assert.strictEqual((yield* search()).found, 1)
+      assert.deepStrictEqual(yield* heads, ["head-1"])
+    }),
+  {},
+  (host) => host.set(1, { updatedAt: start - 1, draft: true })
+)
+
+const workspaceOff = (snapshot: object) => ({
+  ...snapshot,
+  workspaces: { instances: { app: { source_repo: { trigger: "tea", repo: "acme/app" }, enabled: false } } }
+})
+const rules = {
+  skip_drafts: true,
+  labels: { ignore: ["wip"] },
+  pull_request: { include_target_branches: ["main"] }
+}
+
+/** A reason for ignoring a head, the change at the host that ends it, and the change of the configuration that ends it. */
+const passing = [
+  ["draft", { draft: true }, { draft: false }, { skip_drafts: false }],
+  ["label_ignored", { labels: ["wip"] }, { labels: [] }, { labels: { ignore: [] } }],
+  [
+    "target_branch_not_watched",
+    { baseRef: "old" },
+    { baseRef: "main" },
+    { pull_request: { include_target_branches: [] } }
+  ]
+] as const
+
+for (const [reason, ignored, ended, without] of passing) {
+  searched(
+    `a head that was ignored because of ${reason} is decided about again when its pull request changes`,
+    (host) =>
+      Effect.gen(function* () {
+        host.set(1, { updatedAt: start + 1, ...ignored })
+        assert.strictEqual((yield* search()).found, 0)
+        assert.deepStrictEqual(yield* records, [`1 head-1 ${reason}`])
+        host.set(1, { updatedAt: start + 2, ...ended })
+        assert.strictEqual((yield* search()).found, 1)
+        assert.deepStrictEqual(yield* heads, ["head-1"])
+      }),
+    { review: rules }
+  )
+  searched(
+    `a head that was ignored because of ${reason} is decided about again under another configuration`,
+    (host) =>
+      Effect.gen(function* () {
+        host.set(1, { updatedAt: start + 1, ...ignored })
+        assert.strictEqual((yield* search()).found, 0)
+        host.configure(yield* toSnapshot(makeDocument({ review: { ...rules, ...without } }), {}))
+        assert.strictEqual((yield* search()).found, 1)
+      }),
+    { review: rules }
+  )
+}
+
+searched("a head that was ignored because its workspace was disabled is decided about when it is enabled", (host) =>
+  Effect.gen(function* () {
+    host.configure(yield* toSnapshot(workspaceOff(makeDocument({})), {}))
+    host.set(1, { updatedAt: start + 1 })
+    assert.strictEqual((yield* search()).found, 0)
+    assert.deepStrictEqual(yield* records, ["1 head-1 workspace_disabled"])
+    host.configure(yield* toSnapshot(makeDocument({}), {}))
+    assert.strictEqual((yield* search()).found, 1)
+  })
+)
+
+searched(
+  "a request for help that was replied to is not replied to again, which a restored backup does not contain",
+  (host) =>
+    Effect.gen(function* () {
+      const at = start + hour
+      const marker = renderMarker({ op: replyId("event"), scope: "tea:acme/app:pull_request:1" })
+      host.statuses.set("head-1", at)
+      const help = [
+        { id: "7", body: "/aicr help", createdAt: at },
+        { id: "8", body: `Commands ${marker}`, createdAt: at + 1, author: "aicr" },
+        { id: "9", body: "/aicr help", createdAt: at + 2 }
+      ]
+      const forged = { id: "10", body: `Commands ${marker}`, createdAt: at + 3, author: "mallory" }
+      host.set(1, { updatedAt: at, comments: [...help, forged] })
+      assert.strictEqual((yield* search()).found, 1)
+      const [record] = yield* (yield* Receipts).list({ limit: 10 })
+      assert.strictEqual(record?.deliveryKey, "gitea:command:tea:acme/app:pull_request:1:9")
+    })
 )
 
 searched("what was opened, pushed, closed and made ready is decided about once", (host) =>
@@ -169,7 +258,7 @@ searched("a command is executed once, whether a delivery or a search reports it"
     assert.strictEqual((yield* search()).found, 0)
     const found = yield* (yield* Receipts).list({ limit: 10 })
     assert.deepStrictEqual(
-      found.map(({ deliveryKey, facts }) => [facts.command, facts.sender, deliveryKey]),
+      found.map(({ deliveryKey: key, facts }) => [facts.command, facts.sender, key]),
       [
         ["help", "dana", "gitea:command:tea:acme/app:pull_request:1:7"],
         [undefined, undefined, "catch-up:tea:acme/app:pull_request:1:main:head-1"]

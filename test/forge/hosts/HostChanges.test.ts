@@ -409,24 +409,6 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
       }[kind]
     )
   })
-
-  it("reads when a commit was committed", async () => {
-    const { forge, repo } = host
-    const time = start / 1000
-    const head = await forge.push(repoName, { branch: "main", message: "m", files: { "b.txt": "b\n" }, time })
-    requests()
-    expect(await run(host.client.changes.committedAt(repo, head))).toBe(start)
-    const gitea = `/repos/${repoName}/git/commits/${head}?stat=false&verification=false&files=false`
-    expect(requests()).toEqual([
-      {
-        gitea,
-        forgejo: gitea,
-        github: `/repos/${repoName}/git/commits/${head}`,
-        gitlab: `/projects/team%2Fshop/repository/commits/${head}?stats=false`
-      }[kind]
-    ])
-    expect(await run(host.client.changes.committedAt(repo, "b".repeat(40)))).toBeUndefined()
-  })
 })
 
 describe.each(["gitea", "forgejo"] as const)("%s lists by creation", (kind) => {
