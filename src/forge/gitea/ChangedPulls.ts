@@ -22,12 +22,11 @@ const firstAge = 3_600_000
 /** Requests that halve the time between the beginning and now until a second is left. */
 const maxSearches = 40
 
-const readChanged = reader(ChangedIssue, ({ created_at, number, repository, updated_at }) =>
+const readChanged = reader(ChangedIssue, ({ number, repository, updated_at }) =>
   readChangedPull({
     fullName: repository.full_name,
     hostId: repository.id,
     number,
-    createdAt: created_at,
     updatedAt: updated_at
   })
 )

@@ -58,7 +58,6 @@ export const ListedPull = Schema.Struct({
 /** Pull request in a list of issues. */
 export const ChangedIssue = Schema.Struct({
   number: Schema.Int,
-  created_at: Schema.String,
   updated_at: Schema.String,
   repository: Schema.Struct({ id: Schema.Int, full_name: Schema.String })
 })

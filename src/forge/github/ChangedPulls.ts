@@ -9,12 +9,12 @@ import type { Access } from "./Access.ts"
 import { maxSearchResults, pages, refusals } from "./Facts.ts"
 import { ChangedPullItem, FoundPull, FoundPulls } from "./Responses.ts"
 
-const readFound = reader(FoundPull, ({ created_at: createdAt, number, repository_url: url, updated_at: updatedAt }) =>
-  readChangedPull({ fullName: /\/repos\/(.+)$/.exec(url)?.[1], hostId: undefined, number, createdAt, updatedAt })
+const readFound = reader(FoundPull, ({ number, repository_url: url, updated_at: updatedAt }) =>
+  readChangedPull({ fullName: /\/repos\/(.+)$/.exec(url)?.[1], hostId: undefined, number, updatedAt })
 )
 
-const readListed = reader(ChangedPullItem, ({ base: { repo }, created_at: createdAt, number, updated_at: updatedAt }) =>
-  readChangedPull({ fullName: repo.full_name, hostId: repo.id, number, createdAt, updatedAt })
+const readListed = reader(ChangedPullItem, ({ base: { repo }, number, updated_at: updatedAt }) =>
+  readChangedPull({ fullName: repo.full_name, hostId: repo.id, number, updatedAt })
 )
 
 const isBefore = (since: number | undefined) => (pull: ChangedPull) =>

@@ -63,14 +63,12 @@ export const FoundPulls = Schema.Struct({
 })
 export const FoundPull = Schema.Struct({
   number: Schema.Int,
-  created_at: Schema.String,
   updated_at: Schema.String,
   repository_url: Schema.String
 })
 /** Pull request in a list by the time of the update. */
 export const ChangedPullItem = Schema.Struct({
   number: Schema.Int,
-  created_at: Schema.String,
   updated_at: Schema.String,
   base: Schema.Struct({ repo: Schema.Struct({ id: Schema.Int, full_name: Schema.String }) })
 })

@@ -32,7 +32,6 @@ const readChanged = reader(ChangedMergeRequest, (source) =>
     fullName: /^(.+)!\d+$/.exec(source.references.full)?.[1],
     hostId: source.project_id,
     number: source.iid,
-    createdAt: source.created_at,
     updatedAt: source.updated_at
   })
 )

@@ -58,7 +58,6 @@ export const ListedMergeRequest = Schema.Struct({
 export const ChangedMergeRequest = Schema.Struct({
   iid: Schema.Int,
   project_id: Schema.Int,
-  created_at: Schema.String,
   updated_at: Schema.String,
   references: Schema.Struct({ full: Schema.String })
 })

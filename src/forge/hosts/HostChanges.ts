@@ -11,7 +11,6 @@ import type { ForgeError } from "../ForgeError.ts"
 export interface ChangedPull {
   readonly repo: Repo
   readonly number: number
-  readonly createdAt: number
   /** A push, a comment and an edit count as an update. */
   readonly updatedAt: number
 }

@@ -40,15 +40,14 @@ interface PullParts {
   readonly fullName: string | undefined
   readonly hostId: number | undefined
   readonly number: number
-  readonly createdAt: string | null | undefined
   readonly updatedAt: string | null | undefined
 }
 
 export const readChangedPull = ({ hostId, number, ...parts }: PullParts): ChangedPull | undefined => {
   const name = optional(() => fullName(parts.fullName, "repository"))
-  const [createdAt, updatedAt] = [readTime(parts.createdAt), readTime(parts.updatedAt)]
-  if (name === undefined || createdAt === undefined || updatedAt === undefined || number <= 0) return undefined
-  return { repo: { fullName: name, ...(hostId === undefined ? {} : { hostId }) }, number, createdAt, updatedAt }
+  const updatedAt = readTime(parts.updatedAt)
+  if (name === undefined || updatedAt === undefined || number <= 0) return undefined
+  return { repo: { fullName: name, ...(hostId === undefined ? {} : { hostId }) }, number, updatedAt }
 }
 
 export const readTip = (name: string, id: string | undefined): BranchTip | undefined => {

@@ -21,7 +21,6 @@ export const start = Date.parse("2026-03-10T12:00:00Z")
 
 interface ListedPull extends Pick<HostPull, "head" | "state" | "draft" | "labels" | "baseRef"> {
   readonly repo: string
-  readonly createdAt: number
   readonly updatedAt: number
   readonly comments: ReadonlyArray<{
     readonly id: string
@@ -53,7 +52,6 @@ export class ListedHost {
       labels: [],
       baseRef: "main",
       comments: [],
-      createdAt: change.updatedAt,
       ...existing,
       ...change
     })

@@ -126,7 +126,6 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
     expect(found.pulls.at(-1)).toEqual({
       repo: { fullName: repoName, ...(kind === "github" ? {} : { hostId: forge.repository(repoName).id }) },
       number: pushed.number,
-      createdAt: start + minute,
       updatedAt: start + 20 * minute
     })
     expect(found.pulls.map(({ number }) => number)).not.toContain(untouched.number)
