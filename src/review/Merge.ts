@@ -21,13 +21,14 @@ export const mergeFindings = (
   found: ReadonlyArray<Finding>,
   limits: { readonly minSeverity: Severity; readonly maxProblems: number }
 ): Merged => {
-  const distinct = mergeEqualLines(mergeOverlapping(mergeSame(found)))
+  const distinct = mergeOverlapping(mergeSame(found))
   const loud = distinct.filter(({ problem }) => severityRank(problem.severity) >= severityRank(limits.minSeverity))
-  const ordered = loud.toSorted(bySeverityThenPlace)
+  const joined = joinEqualLines(loud)
+  const ordered = joined.toSorted(bySeverityThenPlace)
   const findings = ordered.slice(0, limits.maxProblems)
   return {
     findings,
-    duplicates: found.length - distinct.length,
+    duplicates: found.length - distinct.length + loud.length - joined.length,
     belowSeverity: distinct.length - loud.length,
     overLimit: ordered.length - findings.length,
     cutPaths: new Set(ordered.slice(limits.maxProblems).map(({ anchor, problem }) => anchor?.path ?? problem.file))
@@ -63,19 +64,19 @@ const mergeOverlapping = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding>
 }
 
 /** Problems of exactly the same lines are one, whatever their categories: the stronger one, which names the other. */
-const mergeEqualLines = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
+const joinEqualLines = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
   const byLines = new Map<string, Finding>()
   for (const finding of found) {
     const { anchor, fingerprint } = finding
     const key =
       anchor === undefined ? fingerprint : JSON.stringify([anchor.path, anchor.side, firstLine(finding), anchor.line])
     const known = byLines.get(key)
-    byLines.set(key, known === undefined ? finding : joined(known, finding))
+    byLines.set(key, known === undefined ? finding : join(known, finding))
   }
   return [...byLines.values()]
 }
 
-const joined = (one: Finding, other: Finding): Finding => {
+const join = (one: Finding, other: Finding): Finding => {
   const kept = stronger(one, other)
   const { message, title } = (kept === one ? other : one).problem
   const also = title === undefined ? message : `**${title}**: ${message}`

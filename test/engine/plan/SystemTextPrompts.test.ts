@@ -121,11 +121,14 @@ describe("the end of a review", () => {
     const problem = { file: "src/a.ts", severity: "critical" as const, message: "m", quote: "one()" }
     const problems = [
       { ...problem, category: "style" },
-      { ...problem, category: "correctness", confidence: 0.4 },
+      { ...problem, category: "correctness", confidence: 0.4, quote: "two()" },
       { ...problem, category: "security", confidence: 0.9 }
     ]
+    const begun = change()
+    begun.repository.write("src/a.ts", "one()\ntwo()\n")
     const { analysis, calls } = await runEngine({
-      ...change(),
+      ...begun,
+      head: begun.repository.commit("two"),
       review: { min_severity: "medium", verification: "auto" },
       agent: () => Effect.succeed({ ...emptyReport, problems })
     })
