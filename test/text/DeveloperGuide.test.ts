@@ -4,9 +4,9 @@ import { developerGuide as english } from "../../src/text/en/DeveloperGuide.ts"
 import { developerGuide as chinese } from "../../src/text/zh/DeveloperGuide.ts"
 
 it.each([
-  [english, "developers.md"],
-  [chinese, "developers.zh.md"]
-])("docs/%s.md has the text of the page", async (guide, file) => {
+  { guide: english, file: "developers.md" },
+  { guide: chinese, file: "developers.zh.md" }
+])("docs/$file has the text of the page", async ({ file, guide }) => {
   await expect(guideMarkdown(guide)).toMatchFileSnapshot(`../../docs/${file}`)
 })
 
