@@ -256,7 +256,7 @@ export interface ForgeClient {
   readonly changes: HostChanges
   readonly issues: HostIssues
   readonly threads: HostThreads
-  readonly conversations?: HostConversations
+  readonly conversations: HostConversations
   /** Undefined where the API of the host has no artifacts of CI runs (Forgejo). */
   readonly ci: HostCi | undefined
   /** Undefined where the host has no comments on commits (Gitea, Forgejo). */

@@ -70,6 +70,13 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
     commentText: () => unexpected,
     findComment: () => unexpected,
     setStatus: () => unexpected,
+    conversations: {
+      read: () => unexpected,
+      reply: () => unexpected,
+      findReply: () => unexpected,
+      react: () => unexpected,
+      isPrivate: () => unexpected
+    },
     changes: {
       deliveries: undefined,
       pulls: () => unexpected,

@@ -16,6 +16,7 @@ import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import { withAccess } from "./FakeAccess.ts"
 import { withCi } from "./FakeCi.ts"
 import { withHooks } from "./FakeHooks.ts"
+import { withConversations } from "./FakeConversations.ts"
 import { getIssues, withIssues } from "./FakeIssues.ts"
 import type { FakeIssues } from "./FakeIssues.ts"
 import { withGraphql } from "./FakeGraphql.ts"
@@ -37,21 +38,15 @@ function asForgejo(dialect: DemoDialect): DemoDialect {
 }
 
 const dialects: Readonly<Record<ForgeKind, DemoDialect>> = {
-  gitea: withCi(
-    "gitea",
-    withAccess("gitea", withThreads("gitea", withIssues("gitea", withHooks("gitea", giteaDialect))))
-  ),
-  forgejo: withAccess("gitea", withThreads("gitea", withIssues("gitea", withHooks("gitea", asForgejo(giteaDialect))))),
-  github: withCi(
-    "github",
-    withGraphql(
-      withApp(withAccess("github", withThreads("github", withIssues("github", withHooks("github", githubDialect)))))
-    )
-  ),
-  gitlab: withCi(
-    "gitlab",
-    withAccess("gitlab", withThreads("gitlab", withIssues("gitlab", withHooks("gitlab", gitlabDialect))))
-  )
+  gitea: withCi("gitea", build("gitea", giteaDialect)),
+  forgejo: build("forgejo", asForgejo(giteaDialect)),
+  github: withCi("github", withGraphql(withApp(build("github", githubDialect)))),
+  gitlab: withCi("gitlab", build("gitlab", gitlabDialect))
+}
+
+function build(host: ForgeKind, dialect: DemoDialect): DemoDialect {
+  const kind = host === "forgejo" ? "gitea" : host
+  return withConversations(host, withAccess(kind, withThreads(kind, withIssues(kind, withHooks(kind, dialect)))))
 }
 
 export interface Seen {

@@ -170,7 +170,12 @@ const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> =>
   const commentJson = (comment: FakeIssues["commitComments"][number]) =>
     kind === "gitlab"
       ? { note: comment.body, author: { id: comment.user.id, username: comment.user.login } }
-      : { id: comment.id, body: comment.body, user: { id: comment.user.id, login: comment.user.login } }
+      : {
+          id: comment.id,
+          body: comment.body,
+          user: { id: comment.user.id, login: comment.user.login },
+          created_at: "2026-01-01T00:00:00Z"
+        }
 
   return [
     {

@@ -4,13 +4,21 @@ import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../demo/D
 import type { DemoPull, DemoReviewComment, DemoUser } from "../../demo/DemoForgeState.ts"
 import { field, isList, isNumber, isObject, isText } from "./Fields.ts"
 
+export interface FakeReply {
+  readonly user: DemoUser
+  readonly body: string
+  /** Replies that were written over the API have an id and a time. */
+  readonly id?: number
+  readonly createdAt?: string
+}
+
 export interface FakeThread {
   /** Text after an edit. */
   body: string | undefined
   resolver: DemoUser | undefined
   /** Requests that resolved it. */
   timesResolved: number
-  answers: Array<{ readonly user: DemoUser; readonly body: string }>
+  answers: Array<FakeReply>
   readonly thumbsDown: Array<DemoUser>
 }
 
@@ -35,7 +43,7 @@ const pullsOf = (context: ApiContext): ReadonlyArray<DemoPull> => [
     [...context.state.repositories.values()].flatMap((repository) => [...repository.pulls.values()]))
 ]
 
-const commentNumbered = (context: ApiContext, id: number): DemoReviewComment | undefined =>
+export const commentNumbered = (context: ApiContext, id: number): DemoReviewComment | undefined =>
   pullsOf(context)
     .flatMap(inlineOf)
     .find(({ comment }) => comment.id === id)?.comment
@@ -55,7 +63,7 @@ const enriched = (
   return { ...answer, body }
 }
 
-const over = (route: DemoRoute, change: (context: ApiContext, answer: ApiAnswer) => ApiAnswer): DemoRoute => ({
+export const over = (route: DemoRoute, change: (context: ApiContext, answer: ApiAnswer) => ApiAnswer): DemoRoute => ({
   ...route,
   answer: async (context) => change(context, await route.answer(context))
 })
@@ -80,24 +88,27 @@ const edit = (context: ApiContext): ApiAnswer | undefined => {
 
 /** Replies of people: on GitHub replies, on Gitea comments of another review on the same line. */
 const answersTo = (comment: DemoReviewComment, thread: FakeThread) =>
-  thread.answers.map(({ user, body }, i) => ({
-    id: comment.id * 1000 + i,
+  thread.answers.map(({ user, body, createdAt, id }, i) => ({
+    id: id ?? comment.id * 1000 + i,
     body,
+    created_at: createdAt ?? "2026-01-01T00:00:00Z",
     path: comment.path,
     position: comment.side === "new" ? comment.line : 0,
     original_position: comment.side === "old" ? comment.line : 0,
     in_reply_to_id: comment.id,
-    user: { id: user.id, login: user.login },
+    user: { id: user.id, login: user.login, type: user.login.endsWith("[bot]") ? "Bot" : "User" },
     resolver: null
   }))
 
 const withAnswers = (context: ApiContext, answer: ApiAnswer): ApiAnswer => {
   if (!isList(answer.body)) return answer
+  const isDescending = context.request.query.get("direction") === "desc"
   const answers = answer.body.flatMap((item) => {
     const comment = commentNumbered(context, field(item, "id", isNumber) ?? 0)
     return comment === undefined ? [] : answersTo(comment, getThread(comment))
   })
-  return { ...answer, body: [...answer.body, ...answers] }
+  const body = [...answer.body, ...answers]
+  return { ...answer, body: isDescending ? body.toReversed() : body }
 }
 
 const gitea = (route: DemoRoute): DemoRoute => {
@@ -162,7 +173,9 @@ const gitlab = (route: DemoRoute): DemoRoute => {
         resolver === undefined
           ? { resolved: false }
           : { resolved: true, resolved_by: { id: resolver.id, username: resolver.login } }
-      const others = answers.map((reply) => ({
+      const others = answers.map((reply, i) => ({
+        id: reply.id ?? comment.id * 1000 + i,
+        created_at: reply.createdAt ?? "2026-01-01T00:00:00Z",
         body: reply.body,
         author: { id: reply.user.id, username: reply.user.login },
         system: false
@@ -182,7 +195,7 @@ const readComment = (context: ApiContext, param: string): ApiAnswer | undefined 
   if (comment === undefined) return undefined
   const { login } = comment.user
   const user = { id: comment.user.id, login, username: login }
-  return { status: 200, body: { id, body: comment.body, user, author: user } }
+  return { status: 200, body: { id, body: comment.body, user, author: user, created_at: comment.createdAt } }
 }
 
 const reactions = (context: ApiContext): ApiAnswer | undefined => {

@@ -16,14 +16,15 @@ const further = [
   "GET /orgs/{org}/labels",
   "GET /repos/{owner}/{repo}/teams",
   "GET /teams/{id}/members/{username}",
-  "GET /repos/{owner}/{repo}/collaborators/{collaborator}"
+  "GET /repos/{owner}/{repo}/collaborators/{collaborator}",
+  "POST /repos/{owner}/{repo}/issues/comments/{id}/reactions"
 ]
 
 /** Operations that the hosts document and the subsets at hand leave out: known by method and path only. */
 const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
   // docs.gitea.com, "Retrieve a specific branch from a repository, including its effective branch protection"
   // "List a repository's teams", "List a particular member of team", "Check if a user is a collaborator of a repository"
-  // "Get a comment", "Returns the version of the Gitea application", "List an organization's labels"
+  // "Get a comment", "Add a reaction to a comment of an issue", "Returns the version of the Gitea application", "List an organization's labels"
   gitea: further,
   forgejo: further,
   // docs.github.com, "Get repository permissions for a user", "Get a branch", "List commits",
@@ -43,6 +44,13 @@ const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
     // "Get an organization", "Get the authenticated app"
     "GET /orgs/{org}",
     "GET /app",
+    // "Create a reply for a review comment", "Get a review for a pull request"
+    "POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies",
+    "GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}",
+    // "Create reaction for an issue comment", "… for a pull request review comment", "… for a commit comment"
+    "POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions",
+    "POST /repos/{owner}/{repo}/pulls/comments/{comment_id}/reactions",
+    "POST /repos/{owner}/{repo}/comments/{comment_id}/reactions",
     // "Get a delivery for an app webhook", "Redeliver a delivery for an app webhook"
     "GET /app/hook/deliveries/{delivery_id}",
     "POST /app/hook/deliveries/{delivery_id}/attempts"
@@ -56,6 +64,17 @@ const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
     "GET /personal_access_tokens/self",
     // "Get single merge request note"
     "GET /projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}",
+    // "Get single merge request discussion item", "Get single issue discussion item", "Get single commit discussion item"
+    "GET /projects/{id}/merge_requests/{merge_request_iid}/discussions/{discussion_id}",
+    "GET /projects/{id}/issues/{issue_iid}/discussions/{discussion_id}",
+    "GET /projects/{id}/repository/commits/{sha}/discussions/{discussion_id}",
+    "GET /projects/{id}/repository/commits/{sha}/discussions",
+    // "Add note to existing issue thread", "Add note to existing commit thread"
+    "POST /projects/{id}/issues/{issue_iid}/discussions/{discussion_id}/notes",
+    "POST /projects/{id}/repository/commits/{sha}/discussions/{discussion_id}/notes",
+    // "Add a new emoji reaction to a comment"
+    "POST /projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}/award_emoji",
+    "POST /projects/{id}/issues/{issue_iid}/notes/{note_id}/award_emoji",
     // "Trigger a test project webhook"
     "POST /projects/{id}/hooks/{hook_id}/test/{trigger}"
   ]

@@ -6,5 +6,5 @@ import { webhook } from "./Webhook.ts"
 export const forgejo = giteaRow({
   kind: "forgejo",
   webhook,
-  dialect: { rangesFrom: firstForgejoWithRanges, hasActions: false }
+  dialect: { rangesFrom: firstForgejoWithRanges, extendsReviews: true, hasActions: false }
 })

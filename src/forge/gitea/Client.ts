@@ -12,6 +12,7 @@ import { User, toPerson } from "./Responses.ts"
 import { giteaChanges } from "./Changes.ts"
 import { giteaComments, giteaStatus } from "./Comments.ts"
 import { giteaContents } from "./Contents.ts"
+import { giteaConversations } from "./Conversations.ts"
 import { giteaIssues } from "./Issues.ts"
 import { giteaPermissions } from "./Permissions.ts"
 import { giteaHooks } from "./Webhooks.ts"
@@ -53,6 +54,7 @@ export const giteaClient =
       changes: giteaChanges(rest, self),
       ...giteaIssues(rest, own),
       ...giteaContents(rest),
+      conversations: giteaConversations(rest, self, dialect, { ...comments, reviews }),
       threads: giteaThreads(reviews, self, comments.updateComment),
       ci: dialect.hasActions ? actionsCi(() => rest, { name: "limit", value: 50 }) : undefined,
       findAccount: undefined,

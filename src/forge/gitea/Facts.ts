@@ -8,6 +8,9 @@
  * | Only administrators read the permissions of others; the list of assignees has readers, too | gitea/WritesCode.ts |
  * | A review is written comment by comment into the pending review of the account, which is then submitted | gitea/Reviews.ts |
  * | A reply belongs to the review of the comment that it replies to | gitea/Threads.ts |
+ * | A delivery about a comment does not say whether it is at a line; a read of such a comment has status 204 and no text | gitea/Conversations.ts |
+ * | Only Forgejo adds a comment to a published review; at Gitea it becomes a review of its own at the same line | gitea/Conversations.ts |
+ * | A comment that is part of a person's review has no delivery of its own | gitea/Webhook.ts |
  * | The title prefixes of drafts are a setting of the server; the flag `draft` follows them | gitea/Webhook.ts |
  * | Webhooks are listed in pages of 30 | gitea/Webhooks.ts |
  * | Comments of an issue are listed without pages, by `since` and `before` of their last edit (both inclusive) | gitea/NewestComment.ts |
@@ -42,6 +45,8 @@ export const refusals = {
   ownerUnknown: ["not_found", "invalid"],
   /** The issue or the label is gone. */
   labelGone: ["not_found", "invalid"],
+  /** The line is not part of the difference any more, or the version has no such operation. */
+  lineRefused: ["not_found", "invalid"],
   /** The account may not read this about another one, or there is nothing. */
   notShown: ["forbidden", "not_found", "invalid"]
 } as const

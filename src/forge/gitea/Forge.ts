@@ -21,4 +21,8 @@ export const giteaRow = (own: {
   bodyLimit: 65_000
 })
 
-export const gitea = giteaRow({ kind: "gitea", webhook, dialect: { rangesFrom: undefined, hasActions: true } })
+export const gitea = giteaRow({
+  kind: "gitea",
+  webhook,
+  dialect: { rangesFrom: undefined, extendsReviews: false, hasActions: true }
+})

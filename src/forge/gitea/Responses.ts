@@ -17,6 +17,9 @@ export const User = Schema.Struct({
 /** Permissions of the account in a repository. */
 export const Repository = Schema.Struct({
   full_name: Text,
+  private: Schema.optional(Schema.NullOr(Schema.Boolean)),
+  /** Everybody with an account may read it, because its organisation is limited to them. */
+  internal: Schema.optional(Schema.NullOr(Schema.Boolean)),
   permissions: Permissions
 })
 
@@ -67,6 +70,7 @@ export const Review = Schema.Struct({
   body: Text,
   html_url: Text,
   comments_count: Schema.optional(Schema.NullOr(Schema.Int)),
+  submitted_at: Text,
   state: Schema.optional(Schema.NullOr(Schema.String)),
   dismissed: Schema.optional(Schema.NullOr(Schema.Boolean)),
   user: Schema.optional(Schema.NullOr(User))
@@ -79,6 +83,7 @@ export const ReviewComment = Schema.Struct({
   path: Text,
   position: Schema.optional(Schema.NullOr(Schema.Int)),
   original_position: Schema.optional(Schema.NullOr(Schema.Int)),
+  created_at: Text,
   user: Schema.optional(Schema.NullOr(User)),
   resolver: Schema.optional(Schema.NullOr(User))
 })
@@ -91,6 +96,9 @@ export const Comment = Schema.Struct({
 })
 
 export const WrittenComment = Schema.Struct({ ...Comment.fields, created_at: Schema.String })
+
+/** Issue or pull request of which only the state of its conversation is read. */
+export const Discussed = Schema.Struct({ is_locked: Schema.optional(Schema.NullOr(Schema.Boolean)) })
 
 /** Pull request of which only the age is read. */
 export const OpenedAt = Schema.Struct({ created_at: Schema.String })

@@ -17,6 +17,8 @@ import { toOwnText } from "./Comments.ts"
 export interface GiteaDialect {
   /** First version where a comment may span lines: `extra_lines_count` after its first line. Undefined: none. */
   readonly rangesFrom: number | undefined
+  /** True where the API adds a comment to a published review. */
+  readonly extendsReviews: boolean
   /** True where the API has runs of CI and their artifacts. */
   readonly hasActions: boolean
 }

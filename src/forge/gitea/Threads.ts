@@ -11,7 +11,8 @@ import type { GiteaReviewList } from "./ReviewList.ts"
 
 type Comment = typeof ReviewComment.Type
 
-const toLocation = ({ path, position, original_position }: Comment): string =>
+/** Returns what comments of one thread have in common. */
+export const toLocation = ({ path, position, original_position }: Comment): string =>
   JSON.stringify([path ?? "", position ?? 0, original_position ?? 0])
 
 export const giteaThreads = (

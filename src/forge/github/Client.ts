@@ -10,11 +10,12 @@ import { githubChanges } from "./Changes.ts"
 import { githubComments, githubStatus } from "./Comments.ts"
 import { githubCommitComments } from "./CommitComments.ts"
 import { githubContents } from "./Contents.ts"
+import { githubConversations } from "./Conversations.ts"
 import { githubIssues } from "./Issues.ts"
 import { githubPermissions } from "./Permissions.ts"
 import { githubHooks } from "./Webhooks.ts"
 import { githubPulls } from "./Pulls.ts"
-import { makeResolveThread } from "./ResolveThread.ts"
+import { makeReviewThreadState } from "./ResolveThread.ts"
 import { githubReviews } from "./Reviews.ts"
 import { githubThreads } from "./Threads.ts"
 import { pages } from "./Facts.ts"
@@ -22,6 +23,9 @@ import { pages } from "./Facts.ts"
 export const githubClient = (profile: TriggerProfile): ForgeClient => {
   const host = access(profile)
   const { rest, graphql, self, gitAuthorization } = host
+  const comments = githubComments(host)
+  const commitComments = githubCommitComments(host)
+  const threads = makeReviewThreadState(profile.name, graphql)
   return {
     self,
     gitAuthorization,
@@ -29,14 +33,15 @@ export const githubClient = (profile: TriggerProfile): ForgeClient => {
     hooks: githubHooks(host),
     ...githubPulls(rest),
     ...githubReviews(host),
-    ...githubComments(host),
+    ...comments,
     setStatus: githubStatus(rest),
     changes: githubChanges(host),
     ...githubIssues(rest, host.account),
     ...githubContents(rest),
     ci: actionsCi(rest, pages),
     findAccount: undefined,
-    commitComments: githubCommitComments(host),
-    threads: githubThreads(rest, self, makeResolveThread(profile.name, graphql))
+    commitComments,
+    conversations: githubConversations(host, { ...comments, commitComments, threads }),
+    threads: githubThreads(rest, self, threads)
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Resolves review threads of GitHub, which only its GraphQL API supports. A token without the permission, or an outage of that
+ * Resolves review threads of GitHub, and reads which are resolved; only its GraphQL API supports both. A token without the permission, or an outage of that
  * API alone, has no further effect, because the text of the comment is updated as well.
  */
 import { Clock, Effect } from "effect"
@@ -89,10 +89,14 @@ const warnOnce = (trigger: string, { message }: ForgeError) => {
   )
 }
 
-export type ResolveThread = (repo: Repo, number: number, commentId: string) => Effect.Effect<void, ForgeError, Writing>
+export interface ReviewThreadState {
+  /** Resolves the thread that a comment started. Idempotent: a resolved thread is skipped. */
+  readonly resolve: (repo: Repo, number: number, commentId: string) => Effect.Effect<void, ForgeError, Writing>
+  /** Returns whether the thread that a comment started is resolved; false where that cannot be read. */
+  readonly isResolved: (repo: Repo, number: number, commentId: string) => Effect.Effect<boolean>
+}
 
-/** Resolves the thread that a comment started. Idempotent: a resolved thread is skipped. */
-export const makeResolveThread = (trigger: string, graphql: (repo: Repo) => Rest): ResolveThread => {
+export const makeReviewThreadState = (trigger: string, graphql: (repo: Repo) => Rest): ReviewThreadState => {
   const listings = new Map<string, Listing>()
   let failures = 0
   const isTolerated = (error: ForgeError): boolean =>
@@ -123,16 +127,24 @@ export const makeResolveThread = (trigger: string, graphql: (repo: Repo) => Rest
     failures = 0
   })
 
-  return (repo, number, commentId) =>
-    resolve(repo, number, commentId).pipe(
-      Effect.provideService(DuringOutage, "fail"),
-      Effect.tapError((error) =>
-        Effect.sync(() => {
-          // The state after a failure is unknown, so the listing is read again.
-          listings.delete(JSON.stringify([repo.fullName, number]))
-          if (isTransient(error)) failures++
-        })
+  return {
+    resolve: (repo, number, commentId) =>
+      resolve(repo, number, commentId).pipe(
+        Effect.provideService(DuringOutage, "fail"),
+        Effect.tapError((error) =>
+          Effect.sync(() => {
+            // The state after a failure is unknown, so the listing is read again.
+            listings.delete(JSON.stringify([repo.fullName, number]))
+            if (isTransient(error)) failures++
+          })
+        ),
+        Effect.catchIf(isTolerated, (error) => warnOnce(trigger, error))
       ),
-      Effect.catchIf(isTolerated, (error) => warnOnce(trigger, error))
-    )
+    isResolved: (repo, number, commentId) =>
+      findThread(repo, number, commentId).pipe(
+        Effect.provideService(DuringOutage, "fail"),
+        Effect.map((thread) => thread?.isResolved === true),
+        Effect.orElseSucceed(() => false)
+      )
+  }
 }

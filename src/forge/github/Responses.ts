@@ -9,13 +9,17 @@ const Text = Schema.optional(Schema.NullOr(Schema.String))
 export const User = Schema.Struct({
   id: Schema.optional(Schema.Int),
   login: Schema.String,
-  name: Text
+  name: Text,
+  /** `Bot` for an app. */
+  type: Text
 })
 
 /** Permissions of the account in a repository. */
 export const Repository = Schema.Struct({
   full_name: Text,
   private: Schema.optional(Schema.Boolean),
+  /** `internal`: everybody of the enterprise may read a private repository. */
+  visibility: Text,
   permissions: Permissions
 })
 
@@ -84,6 +88,13 @@ export const Note = Schema.Struct({
 export const WrittenNote = Schema.Struct({ ...Note.fields, created_at: Schema.String })
 
 export const Review = Schema.Struct({ ...Note.fields, state: Schema.String })
+export const SubmittedReview = Schema.Struct({ ...Note.fields, submitted_at: Text })
+
+/** Issue or pull request of which only the state of its conversation is read. */
+export const Discussed = Schema.Struct({
+  locked: Schema.optional(Schema.Boolean),
+  comments: Schema.optional(Schema.NullOr(Schema.Int))
+})
 
 /** Inline comment; one with `in_reply_to_id` is a reply. */
 export const ReviewComment = Schema.Struct({
@@ -95,6 +106,8 @@ export const ReviewComment = Schema.Struct({
   original_line: Schema.optional(Schema.NullOr(Schema.Int)),
   side: Text,
   in_reply_to_id: Schema.optional(Schema.NullOr(Schema.Int)),
+  created_at: Text,
+  html_url: Text,
   user: Schema.optional(Schema.NullOr(User)),
   reactions: Schema.optional(Schema.NullOr(Schema.Struct({ "-1": Schema.optional(Schema.Int) })))
 })

@@ -10,7 +10,7 @@ import { isBy } from "../hosts/OwnAccount.ts"
 import type { Account } from "../hosts/OwnAccount.ts"
 import { ownerAndName } from "../http/Profile.ts"
 import { Note, Reaction, ReviewComment, toAuthor } from "./Responses.ts"
-import type { ResolveThread } from "./ResolveThread.ts"
+import type { ReviewThreadState } from "./ResolveThread.ts"
 import { pages } from "./Facts.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
@@ -50,7 +50,7 @@ const listDismissers = Effect.fnUntraced(function* (
 export const githubThreads = (
   rest: (repo: Repo) => Rest,
   self: ForgeClient["self"],
-  resolveThread: ResolveThread
+  { resolve: resolveThread }: ReviewThreadState
 ): HostThreads => {
   const resolve: HostThreads["resolve"] = Effect.fnUntraced(function* (repo, number, hostId, body) {
     const note = yield* rest(repo).write(

@@ -12,6 +12,7 @@ import { gitlabChanges } from "./Changes.ts"
 import { gitlabComments, gitlabStatus } from "./Comments.ts"
 import { gitlabCommitComments } from "./CommitComments.ts"
 import { gitlabContents } from "./Contents.ts"
+import { gitlabConversations } from "./Conversations.ts"
 import { gitlabIssues } from "./Issues.ts"
 import { mergeRequest } from "./Paths.ts"
 import { gitlabPermissions } from "./Permissions.ts"
@@ -53,6 +54,7 @@ export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
     ci: gitlabCi(rest),
     findAccount: findAccount(rest),
     commitComments: gitlabCommitComments(rest, self),
+    conversations: gitlabConversations(rest, self),
     threads: gitlabThreads(rest, self, mergeRequest, comments.updateComment)
   }
 }

@@ -13,6 +13,7 @@ const Role = Schema.optional(Schema.NullOr(Schema.Struct({ access_level: Schema.
 /** Role of the account in a project; both are null for administrators who are not members. */
 export const Project = Schema.Struct({
   path_with_namespace: Text,
+  visibility: Text,
   permissions: Schema.optional(Schema.NullOr(Schema.Struct({ project_access: Role, group_access: Role })))
 })
 
@@ -94,6 +95,26 @@ export const Thread = Schema.Struct({
   )
 })
 export const Discussion = Schema.Struct({ id: Schema.String, notes: Schema.Array(Note) })
+
+const Flag = Schema.optional(Schema.NullOr(Schema.Boolean))
+/** Note of a discussion on a merge request, an issue or a commit. Only members of the project see an internal one. */
+export const DiscussionNote = Schema.Struct({
+  ...WrittenNote.fields,
+  resolved: Flag,
+  internal: Flag,
+  confidential: Flag,
+  position: Schema.optional(
+    Schema.NullOr(Schema.Struct({ new_path: Text, old_path: Text, new_line: Line, old_line: Line }))
+  )
+})
+/** `individual_note`: a comment without replies that cannot be resolved. */
+export const FullDiscussion = Schema.Struct({
+  id: Schema.String,
+  individual_note: Flag,
+  notes: Schema.Array(DiscussionNote)
+})
+/** Merge request or issue of which only the state of its conversation is read. */
+export const Discussed = Schema.Struct({ discussion_locked: Flag })
 export const DraftNote = Schema.Struct({ id: Schema.Int, note: Schema.String })
 export const Commit = Schema.Struct({ id: Schema.String })
 export const Branch = Schema.Struct({ protected: Schema.Boolean, commit: Commit })

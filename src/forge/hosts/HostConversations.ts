@@ -26,10 +26,11 @@ export interface Conversation {
   readonly comments: ReadonlyArray<ConversationComment>
   /** Whether it has further comments, which are older. */
   readonly isPart: boolean
-  /** Place of a thread at a line, as the host has it now. */
+  /** Place of a thread at a line, as the host has it now; undefined for other comments. `line` is undefined where its code is gone. */
   readonly path: string | undefined
   readonly line: number | undefined
   readonly side: "new" | "old" | undefined
+  /** False where the host does not report it. */
   readonly isResolved: boolean
   /** Whether the host permits no further comment, as on a locked change. */
   readonly isLocked: boolean
@@ -45,7 +46,11 @@ export interface HostConversations {
     target: ConversationTarget,
     comment: CommentPlace
   ) => Effect.Effect<Conversation | undefined, ForgeError>
-  /** Writes into the thread of the comment, or below the change, issue or commit. */
+  /**
+   * Writes into the thread of the comment, or below the change, issue or commit, and where the host refuses the line. The id is that of
+   * `ConversationComment`, if the host returns it. Replies of one account to one change must not overlap its reviews: on Gitea both use
+   * the pending review of the account.
+   */
   readonly reply: (
     repo: Repo,
     target: ConversationTarget,
@@ -59,7 +64,10 @@ export interface HostConversations {
     comment: CommentPlace,
     marker: string
   ) => Effect.Effect<OwnText | undefined, ForgeError>
-  /** Adds the reaction of the own account to the comment. May be repeated. Undefined where the host has no reactions. */
+  /**
+   * Adds the reaction of the own account to the comment. May be repeated. Does nothing for a deleted comment, and for one that has no
+   * reactions at this host. Undefined where the host has none at all.
+   */
   readonly react:
     | ((
         repo: Repo,
@@ -68,7 +76,7 @@ export interface HostConversations {
         reaction: CommentReaction
       ) => Effect.Effect<void, ForgeError, Writing>)
     | undefined
-  /** Returns whether only people with access may read the repository; undefined where the host does not tell. */
+  /** Returns whether only people with access may read the repository; undefined where the host does not return it. */
   readonly isPrivate: (repo: Repo) => Effect.Effect<boolean | undefined, ForgeError>
 }
 

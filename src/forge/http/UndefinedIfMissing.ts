@@ -2,7 +2,9 @@
 import { Effect } from "effect"
 import type { ForgeError } from "../ForgeError.ts"
 
-export const undefinedIfMissing = <A>(effect: Effect.Effect<A, ForgeError>): Effect.Effect<A | undefined, ForgeError> =>
+export const undefinedIfMissing = <A, R>(
+  effect: Effect.Effect<A, ForgeError, R>
+): Effect.Effect<A | undefined, ForgeError, R> =>
   Effect.catchIf(
     effect,
     (error) => error.reason === "not_found",

@@ -74,7 +74,7 @@ describe.skipIf(!canCertify)("the way to the host", () => {
 
   const self = (apiUrl: string, settings: Partial<TriggerProfile["settings"]> = {}) => {
     const base = { name: "host", kind: "gitea", ...triggerDefaults } as const
-    return giteaClient("gitea", { rangesFrom: undefined, hasActions: true })({
+    return giteaClient("gitea", { rangesFrom: undefined, extendsReviews: false, hasActions: true })({
       ...base,
       webhookSecret: undefined,
       token: Redacted.make("t0ken"),
@@ -95,7 +95,9 @@ describe.skipIf(!canCertify)("the way to the host", () => {
     const trigger = { name: "host", kind: "gitea", webhook_secret: "s", token: "t0ken", base_url: tlsUrl }
     const profile = snapshotFrom({ triggers: [{ ...trigger, tls_ca_path: cert }] }).triggers.get("host")
     if (profile === undefined) throw new Error("no trigger")
-    expect(await run(giteaClient("gitea", { rangesFrom: undefined, hasActions: true })(profile).self)).toEqual({
+    expect(
+      await run(giteaClient("gitea", { rangesFrom: undefined, extendsReviews: false, hasActions: true })(profile).self)
+    ).toEqual({
       username: "aicr"
     })
   })
