@@ -333,7 +333,7 @@ const gitlabRoutes: ReadonlyArray<DemoRoute> = [
 const gitlab = (route: DemoRoute): DemoRoute => {
   if (route.method !== "GET") return route
   if (/\/(?:merge_requests\/\{iid\}|issues\/\{number\})$/.test(route.path)) return locking(route)
-  if (/\/merge_requests\/\{iid\}\/discussions$/.test(route.path))
+  if (route.path.endsWith("/merge_requests/{iid}/discussions"))
     return over(route, (context, answer) => {
       const repository = repositoryIn(context)
       if (repository === undefined || !isList(answer.body)) return answer

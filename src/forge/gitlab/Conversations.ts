@@ -76,9 +76,11 @@ const gone = requestFailed("not_found", "reply in a discussion", { _tag: "Missin
 
 const emoji = { eyes: "eyes", thumbs_up: "thumbsup", confused: "confused" } as const
 
-export const gitlabConversations = (rest: Rest, self: ForgeClient["self"]): HostConversations => {
-  const find = makeFind(rest)
-
+const makeRead = (
+  rest: Rest,
+  self: ForgeClient["self"],
+  find: ReturnType<typeof makeFind>
+): HostConversations["read"] => {
   const readNewest = (repo: Repo, target: ConversationTarget, on: CommentPlace["on"]) => {
     const { params, path } = locate(repo, target, on)
     const query = { order_by: "created_at", sort: "desc", activity_filter: "only_comments" }
@@ -88,31 +90,35 @@ export const gitlabConversations = (rest: Rest, self: ForgeClient["self"]): Host
       { ...pages, max: maxConversation }
     )
   }
+  return Effect.fnUntraced(function* (repo, target, place) {
+    const account = yield* self
+    const discussion = yield* find(repo, target, place)
+    const own = discussion?.notes.find(({ id }) => String(id) === place.id)
+    const [first] = discussion?.notes ?? []
+    if (discussion === undefined || own === undefined || first === undefined) return undefined
+    const toMembers = isInternal(first)
+    const { params, path } = locate(repo, target, place.on)
+    const state = place.on === "commit" ? undefined : yield* rest.get({ path, params }, Discussed)
+    const below =
+      discussion.individual_note === true && place.on !== "commit"
+        ? yield* readNewest(repo, target, place.on)
+        : { items: [], more: 0 }
+    const position = first.position ?? undefined
+    return toConversation(toComments(visible([...discussion.notes, ...below.items], toMembers), account), place, {
+      isLocked: state?.discussion_locked === true,
+      isMore: below.more > 0,
+      isResolved: first.resolved === true,
+      path: position?.new_path ?? position?.old_path ?? undefined,
+      line: position?.new_line ?? position?.old_line ?? undefined,
+      side: position === undefined ? undefined : position.new_line ? "new" : "old"
+    })
+  })
+}
 
+export const gitlabConversations = (rest: Rest, self: ForgeClient["self"]): HostConversations => {
+  const find = makeFind(rest)
   return {
-    read: Effect.fnUntraced(function* (repo, target, place) {
-      const account = yield* self
-      const discussion = yield* find(repo, target, place)
-      const own = discussion?.notes.find(({ id }) => String(id) === place.id)
-      const [first] = discussion?.notes ?? []
-      if (discussion === undefined || own === undefined || first === undefined) return undefined
-      const toMembers = isInternal(first)
-      const { params, path } = locate(repo, target, place.on)
-      const state = place.on === "commit" ? undefined : yield* rest.get({ path, params }, Discussed)
-      const below =
-        discussion.individual_note === true && place.on !== "commit"
-          ? yield* readNewest(repo, target, place.on)
-          : { items: [], more: 0 }
-      const position = first.position ?? undefined
-      return toConversation(toComments(visible([...discussion.notes, ...below.items], toMembers), account), place, {
-        isLocked: state?.discussion_locked === true,
-        isMore: below.more > 0,
-        isResolved: first.resolved === true,
-        path: position?.new_path ?? position?.old_path ?? undefined,
-        line: position?.new_line ?? position?.old_line ?? undefined,
-        side: position === undefined ? undefined : position.new_line ? "new" : "old"
-      })
-    }),
+    read: makeRead(rest, self, find),
     reply: Effect.fnUntraced(function* (repo, target, place, body) {
       const thread = place.thread ?? (yield* find(repo, target, place))?.id
       if (thread === undefined) return yield* gone
