@@ -1,7 +1,8 @@
-/** Decides about commands in comments of a pull request that no delivery reported. */
+/** Decides about commands and questions in comments of a pull request that no delivery reported. */
 import { Effect } from "effect"
+import { findCommand, isOwnComment } from "../../src/domain/CommentCommand.ts"
+import type { HostEvent } from "../../src/domain/HostEvent.ts"
 import { commandKey, isReplyId } from "../../src/domain/Keys.ts"
-import { findCommand, isOwnComment } from "../../src/forge/CommentCommand.ts"
 import type { FoundComment, HostPull } from "../../src/forge/Forge.ts"
 import { parseMarkers } from "../../src/outputs/Marker.ts"
 import type { StoredEvent } from "../../src/store/Receipts.ts"
@@ -31,25 +32,17 @@ export const decideCommands = Effect.fnUntraced(function* (
   const facts = pullFacts(search, { ...pull, head: undefined })
   const comments = yield* search.client.changes.comments(repo, number, from)
   const repliedAt = yield* readReplies(search, comments)
-  for (const { author, body, createdAt, id } of comments) {
-    const command = findCommand(body)
-    const key = commandKey(search.kind, target, id)
+  for (const { author, body, createdAt, isReply, place } of comments) {
+    const key = commandKey(search.kind, target, place.id)
     const isOnRecord = records.some(({ deliveryKey }) => deliveryKey === key)
-    if (command === undefined || author === undefined || isOwnComment(body) || createdAt < from || isOnRecord) continue
+    if (author === undefined || isOwnComment(body) || createdAt < from || isOnRecord) continue
+    const command = findCommand(body)
     // A restored backup has no record of the review that followed.
-    if (command === "review" && ((yield* reviewedAt) ?? 0) >= createdAt) continue
-    if (command === "help" && createdAt <= repliedAt) continue
-    const event = {
-      ...facts,
-      _tag: "Commanded",
-      sender: author,
-      command,
-      number,
-      commentId: id,
-      baseRef,
-      title,
-      url
-    } as const
+    if (command?.name === "review" && ((yield* reviewedAt) ?? 0) >= createdAt) continue
+    if (command?.name === "help" && createdAt <= repliedAt) continue
+    const about = { ...facts, sender: author, number, comment: place, baseRef, title, url }
+    const event: HostEvent =
+      command === undefined ? { _tag: "Discussed", ...about, body, isReply } : { _tag: "Commanded", ...about, command }
     const admitted = yield* admitFound(search, event)
     if (admitted.accepted) yield* decideFound(search, event, key, admitted.workspace.id)
   }

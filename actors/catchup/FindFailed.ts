@@ -46,8 +46,8 @@ const isCovered = Effect.fnUntraced(function* (
   const key = targetKey(change)
   const records = yield* (yield* Receipts).list({ trigger: trigger.name, targetKey: key, limit: 100 })
   if (event._tag === "Commanded") {
-    const { commentId } = event
-    return commentId !== undefined && records.some((one) => one.deliveryKey === commandKey(kind, key, commentId))
+    const { comment } = event
+    return comment !== undefined && records.some((one) => one.deliveryKey === commandKey(kind, key, comment.id))
   }
   if (event._tag === "PullRequestUpdated" && !event.isHeadOnly) return false
   return records.some(

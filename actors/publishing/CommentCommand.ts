@@ -1,6 +1,7 @@
 /**
- * Executes comment commands other than `review`: `help` posts a comment, `cancel` cancels the entries of the pull request. Only people with
- * write access to the repository may use them; for others only an audit entry is written. Commands are idempotent: the reply is looked up
+ * Executes comment commands other than `review`: `help` posts a comment, `cancel` cancels the entries of the pull request, `dismiss` dismisses
+ * a finding (CommandedFinding.ts). Only people with the permission may use them; for
+ * others only an audit entry is written, and their comments get no reaction. Commands are idempotent: the reply is looked up
  * by its marker before it is posted, and the receipt is settled last. A command that the host refuses permanently, or for too long, is
  * settled as failed.
  */
@@ -9,6 +10,7 @@ import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
+import type { CommandRequest } from "../../src/domain/CommentCommand.ts"
 import { replyId } from "../../src/domain/Keys.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { HostPull } from "../../src/forge/Forge.ts"
@@ -17,6 +19,8 @@ import { Forges } from "../../src/forge/Forges.ts"
 import { labelsFor } from "../../src/outputs/Labels.ts"
 import { renderMarker } from "../../src/outputs/Marker.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
+import { dismissInThread, react, readOwnFinding } from "./CommandedFinding.ts"
+import type { Subject } from "./CommandedFinding.ts"
 import { afterCommandFailure } from "./PublishDecision.ts"
 import { isBoundByBranch, noCommands, workspaceOfBase } from "../review/ReviewSubject.ts"
 import { missingToken } from "../review/MissingToken.ts"
@@ -58,7 +62,7 @@ const execute = Effect.fnUntraced(function* (eventId: string) {
   const event = yield* receipts.get(eventId)
   const work = event?.work
   if (work?.command === undefined || event?.outcome !== undefined) return
-  const { change, command } = work
+  const { change } = work
   const settle = (outcome: "executed" | "skipped", reason: Reason) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => receipts.settle([eventId], { outcome, reason }, now))
 
@@ -73,37 +77,51 @@ const execute = Effect.fnUntraced(function* (eventId: string) {
     return yield* settle("skipped", { _tag: "TriggerUnconfigured", trigger: change.trigger })
   const client = (yield* Forges).client(profile)
   const person = change.requestedBy
-  if (person === undefined || !(yield* client.canWrite(change.repo, person))) {
-    yield* Effect.logWarning("audit: comment command refused, its author has no write permission", {
+  const { command, comment, inThread }: CommandRequest = work.request ?? { command: { name: "help" } }
+  const refuse = Effect.fnUntraced(function* (reason: Reason) {
+    yield* Effect.logWarning("audit: comment command refused, its author lacks the permission", {
       event_id: eventId,
       username: person,
-      command,
+      command: command.name,
       target: targetKey(change)
     })
-    return yield* settle(
-      "skipped",
-      person === undefined ? { _tag: "WriterUnnamed" } : { _tag: "NoWritePermission", person }
-    )
-  }
+    yield* settle("skipped", reason)
+  })
+  if (person === undefined) return yield* refuse({ _tag: "WriterUnnamed" })
+  if (command.name !== "dismiss" && !(yield* client.canWrite(change.repo, person)))
+    return yield* refuse({ _tag: "NoWritePermission", person })
   const workspace = yield* commandedWorkspace(snapshot, profile, change, client.pull(change.repo, number))
   if ("_tag" in workspace) return yield* settle("skipped", workspace)
-  if (command === "cancel") {
+  const subject = { client, change, comment, number, person, workspace }
+  if (command.name === "dismiss") {
+    const outcome = yield* dismissInThread(subject, command)
+    return outcome._tag === "MayNotDismiss"
+      ? yield* refuse(outcome)
+      : yield* settle(outcome._tag === "FindingDismissed" ? "executed" : "skipped", outcome)
+  }
+  // The first words of a reply to a person are no command.
+  if (inThread === true && (yield* readOwnFinding(subject)) === undefined)
+    return yield* settle("skipped", { _tag: "NotInOwnThread" })
+  yield* react(subject, "eyes")
+  if (command.name === "cancel") {
     const schedulerOf = yield* WorkspaceScheduler.client
     yield* schedulerOf(workspace.id).Cancel({
       targetKey: targetKey(change),
       reason: { _tag: "CancelledBy", name: person }
     })
+    yield* react(subject, "thumbs_up")
     return yield* settle("executed", { _tag: "CommandCancelled" })
   }
-  const marker = renderMarker({ op: replyId(eventId), scope: targetKey(change) })
-  const existing = yield* client.findComment(change.repo, number, marker)
-  if (existing === undefined)
-    yield* client.createComment(
-      change.repo,
-      number,
-      `${labelsFor(workspace.review.output_language).commands}\n\n${marker}`
-    )
+  yield* postHelp(eventId, subject)
+  yield* react(subject, "thumbs_up")
   yield* settle("executed", { _tag: "HelpPosted" })
+})
+
+const postHelp = Effect.fnUntraced(function* (eventId: string, { change, client, number, workspace }: Subject) {
+  const marker = renderMarker({ op: replyId(eventId), scope: targetKey(change) })
+  if ((yield* client.findComment(change.repo, number, marker)) !== undefined) return
+  const { commands } = labelsFor(workspace.review.output_language)
+  yield* client.createComment(change.repo, number, `${commands}\n\n${marker}`)
 })
 
 /** Returns the workspace of the pull request, or the reason why there is none. Queries the host only if rules depend on a branch that no delivery named. */

@@ -219,4 +219,5 @@ const carriesOver = (previous: Run, run: Run): boolean =>
   (run.change.target.kind === "pull_request"
     ? haveSameBase(previous.change, run.change)
     : previous.base === run.base) &&
+  run.change.full !== true &&
   (run.change.requestedBy === undefined || previous.head !== run.head)

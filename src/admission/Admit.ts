@@ -2,6 +2,8 @@
 import type { Snapshot, SourceFacts, TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { Change, Repo } from "../domain/Change.ts"
 import { isTrustedRequester, targetKey } from "../domain/Change.ts"
+import { findAddressedCommand } from "../domain/CommentCommand.ts"
+import type { CommandRequest } from "../domain/CommentCommand.ts"
 import type { IgnoreReason } from "../domain/Decision.ts"
 import { Priority } from "../domain/Entry.ts"
 import type { HostEvent } from "../domain/HostEvent.ts"
@@ -41,7 +43,7 @@ export interface Admission {
   readonly priority: number
   readonly dueAt: number
   /** Executed instead of a review. */
-  readonly command: "help" | "cancel" | undefined
+  readonly request: CommandRequest | undefined
 }
 
 export interface Refusal {
@@ -111,7 +113,7 @@ const start = (
   change: Change,
   priority: number,
   dueAt: number,
-  command?: "help" | "cancel"
+  request?: CommandRequest
 ): Admission => ({
   accepted: true,
   rule: { ...describeBinding(binding, change.repo.fullName), _tag: boundTag(change, dueAt > now) },
@@ -121,7 +123,7 @@ const start = (
   configHash: snapshot.hash,
   priority,
   dueAt,
-  command
+  request
 })
 
 const admitPull = (bound: Bound, { pull }: EventOf<"PullRequestUpdated">): Admitted => {
@@ -171,9 +173,9 @@ const admitPush = (bound: Bound, event: EventOf<"Pushed">): Admitted => {
   return start(bound, change, Priority.automatic, pushDue(review, now))
 }
 
-const admitCommand = (bound: Bound, event: EventOf<"Commanded">): Admitted => {
+const admitCommand = (bound: Bound, event: EventOf<"Commanded">, inThread = false): Admitted => {
   const { base, binding, common, now } = bound
-  const { sender } = event
+  const { command, comment, sender } = event
   // Permissions are read by name, so a command requires one. An account of a host is never an administrator of this service.
   if (!binding.workspace.review.comment_commands) {
     return refuse("unsupported_action", { _tag: "CommentCommandsOff" }, binding)
@@ -188,9 +190,29 @@ const admitCommand = (bound: Bound, event: EventOf<"Commanded">): Admitted => {
     url: event.url,
     requestedBy: sender.username
   }
-  if (event.command === "review")
-    return start(bound, change, Priority.command, commandDue(binding.workspace.review, "pull_request", now))
-  return start(bound, { ...change, baseRef: base }, Priority.command, now, event.command)
+  if (command.name === "review") {
+    const due = commandDue(binding.workspace.review, "pull_request", now)
+    return start(bound, { ...change, full: command.full }, Priority.command, due)
+  }
+  const request: CommandRequest = { command, comment, ...(inThread ? { inThread: true } : {}) }
+  return start(bound, { ...change, baseRef: base }, Priority.command, now, request)
+}
+
+/**
+ * Returns the command of a comment without a prefix. As the first word of a reply it counts only in a thread of the service, which the
+ * delivery does not show: its execution reads the thread, and a review is requested only by what is known to be a reply.
+ */
+const readAddressed = (
+  event: EventOf<"Discussed">,
+  own: string | undefined
+): { readonly event: EventOf<"Commanded">; readonly inThread: boolean } | undefined => {
+  const { body, comment, isReply, number } = event
+  if (comment.on !== "pull_request" || number === undefined) return undefined
+  const mentioned = findAddressedCommand(body, own, false)
+  const command = mentioned ?? findAddressedCommand(body, own, isReply)
+  if (command === undefined || (mentioned === undefined && command.name === "review" && comment.kind !== "line"))
+    return undefined
+  return { event: { ...event, _tag: "Commanded", command, number }, inThread: mentioned === undefined }
 }
 
 /** A reply neither supersedes nor waits for the review of its change: its target is the comment. */
@@ -315,8 +337,12 @@ export const admit = (delivery: Delivery): Admitted => {
       return admitPush(bound, event)
     case "Commanded":
       return admitCommand(bound, event)
-    case "Discussed":
-      return admitDiscussed(bound, event, own)
+    case "Discussed": {
+      const addressed = readAddressed(event, own)
+      return addressed === undefined
+        ? admitDiscussed(bound, event, own)
+        : admitCommand(bound, addressed.event, addressed.inThread)
+    }
     case "IssueChanged":
       return admitIssue(bound, event)
   }

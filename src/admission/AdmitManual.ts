@@ -85,6 +85,6 @@ export const admitManual = ({ now, request, scope, snapshot }: ManualCall): Admi
     configHash: snapshot.hash,
     priority: Priority.pullRequest,
     dueAt: now,
-    command: undefined
+    request: undefined
   }
 }

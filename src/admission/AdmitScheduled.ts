@@ -56,6 +56,6 @@ export const admitScheduled = (
     configHash: snapshot.hash,
     priority: Priority.automatic,
     dueAt: now,
-    command: undefined
+    request: undefined
   }
 }

@@ -85,7 +85,9 @@ export const Change = Schema.Struct({
   /** Ids of the commits of a push that a search found, at most 100. Deliveries of the pushes that it was made of name them as heads. */
   covers: Schema.optional(Schema.Array(Schema.String)),
   /** Person who requested this review by comment or chat: windows and "already reviewed" do not apply. */
-  requestedBy: Schema.optional(Schema.String)
+  requestedBy: Schema.optional(Schema.String),
+  /** Files that an earlier review read are read again, because a person requested it. */
+  full: Schema.optional(Schema.Literal(true))
 })
 export type Change = typeof Change.Type
 

@@ -1,5 +1,6 @@
 /** A verified delivery, normalised but not decided yet. Produced by `Forge.parse`, consumed by `admit`. */
 import type { CommentPlace, Person, Repo } from "./Change.ts"
+import type { Command } from "./CommentCommand.ts"
 import type { ForgeKind } from "./Kinds.ts"
 
 /**
@@ -82,20 +83,17 @@ export type HostEvent =
       /** The commits listed by the host, at most 100. */
       readonly listed: ReadonlyArray<CommitFacts>
     } & EventFacts)
-  /** Command in a comment on a pull request: `/aicr review`, `/review`, `/aicr help`, `/aicr cancel`. */
+  /** Command in a comment on a pull request. */
   | ({
       readonly _tag: "Commanded"
-      readonly command: "review" | "help" | "cancel"
+      readonly command: Command
       readonly number: number
       /** Target branch of the pull request; not all hosts send it with a comment. */
       readonly baseRef: string | undefined
       readonly title: string | undefined
       readonly url: string | undefined
-      /**
-       * Id of the comment, the same in a delivery and in a list; unique in the repository, with a prefix where a host numbers kinds of
-       * comments apart.
-       */
-      readonly commentId: string | undefined
+      /** Undefined where the delivery does not name it: the text of a review at Gitea and Forgejo. */
+      readonly comment: CommentPlace | undefined
     } & EventFacts)
   /** A comment of a person that may expect a reply: it replies in a thread, or it addresses the service. */
   | ({
@@ -105,7 +103,10 @@ export type HostEvent =
       readonly comment: CommentPlace
       /** Text of the comment. It is used for the decision and not stored: the reply is to the text that the host has then. */
       readonly body: string
-      /** Whether the comment replies in a thread, which may be one of the service. */
+      /**
+       * Whether the comment may be a reply in a thread of the service. GitHub names the comment that it replies to. At GitLab the first
+       * comment of a thread looks the same, and at Gitea and Forgejo every comment on a pull request does.
+       */
       readonly isReply: boolean
       /** Target branch of the pull request; not all hosts send it with a comment. */
       readonly baseRef: string | undefined

@@ -4,12 +4,13 @@
  */
 import { Context } from "effect"
 import type { Change } from "../domain/Change.ts"
+import type { ExecutedCommand } from "../domain/CommentCommand.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 
 /** A comment command other than `review`. The writer's permission at the host is not checked yet. */
-export interface CommandRequest {
+export interface WokenCommand {
   readonly eventId: string
-  readonly command: "help" | "cancel"
+  readonly command: ExecutedCommand["name"]
   /** The pull request of the comment; `requestedBy` is its writer. */
   readonly change: Change
 }
@@ -27,7 +28,7 @@ export class Wake extends Context.Service<
     readonly closed: (workspace: string, targetKey: TargetKey) => void
     /** A report of a submitted change was stored. */
     readonly reported: () => void
-    readonly command: (request: CommandRequest) => void
+    readonly command: (request: WokenCommand) => void
     /** A message of this chat connection was stored. */
     readonly chat: (connection: string) => void
     /** The platform of this chat connection reported a change of members or departments. */

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
-import type { Admission, Refusal } from "../admission/Admit.ts"
+import type { Admission, Admitted, Refusal } from "../admission/Admit.ts"
 import { admit } from "../admission/Admit.ts"
 import type { ConfigStore } from "../config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
@@ -130,9 +130,16 @@ const findTarget = (
     ? undefined
     : targetKey({ trigger, workspace: "", repo: { fullName }, target: { kind, number } })
 
+/** Returns the command of the comment that an event is about. */
+const findCommandName = (event: HostEvent, outcome: Admitted): DeliveryFacts["command"] => {
+  if (event._tag === "Commanded") return event.command.name
+  if (!outcome.accepted) return undefined
+  return outcome.request?.command.name ?? (outcome.change.requestedBy === undefined ? undefined : "review")
+}
+
 /** Returns the key of accepted work. */
 const keyOf = (received: Verified, delivery: DeliveryKey, event: HostEvent, change: Change): DeliveryKey => {
-  const comment = event._tag === "Commanded" ? event.commentId : change.target.comment?.id
+  const comment = event._tag === "Commanded" || event._tag === "Discussed" ? event.comment?.id : undefined
   if (comment === undefined || received.replayOf !== undefined) return delivery
   return commandKey(change.provider, discussedKey(change), comment)
 }
@@ -152,7 +159,7 @@ const recordOf = (
     trigger: outcome.trigger?.name,
     workspace: outcome.workspace?.id,
     repo: "repo" in event ? event.repo?.fullName : undefined,
-    facts: toFacts(event, event._tag === "Commanded" ? event.command : undefined),
+    facts: toFacts(event, findCommandName(event, outcome)),
     rule: outcome.rule && truncateTexts(outcome.rule, maxRule),
     receivedAt: received.now
   }
@@ -168,7 +175,8 @@ const recordOf = (
       work: undefined
     }
   }
-  const { change, command, dueAt, priority } = outcome
+  const { change, dueAt, priority, request } = outcome
+  const command = request?.command.name
   return {
     ...common,
     deliveryKey: keyOf(received, delivery, event, change),
@@ -181,7 +189,7 @@ const recordOf = (
       configHash: outcome.configHash,
       priority,
       dueAt,
-      ...(command === undefined ? undefined : { command })
+      ...(request === undefined ? undefined : { command: request.command.name, request })
     }
   }
 }
@@ -226,7 +234,8 @@ const start = async (
   pull: PullBase | undefined
 ): Promise<IngressResponse> => {
   const { count, intake, log, wake } = parts
-  const { change, command } = admission
+  const { change, request } = admission
+  const command = request?.command.name
   const respond = (id: string, status: Parameters<typeof accepted>[3], dueAt: number, entry?: QueueAdmitted) => {
     count(received.kind, status, "")
     log.decided(record, { eventId: id, decision: status, reason: record.reason, entry })

@@ -217,6 +217,7 @@ const english: Labels = {
     "",
     "- `/aicr review` or `/review`: review this pull request now",
     "- `/aicr cancel`: cancel the review that waits or runs",
+    "- `dismiss` as a reply to a finding, if you like with a reason (wrong, intended, not here, later): dismiss it",
     "- `/aicr help`: this text"
   ].join("\n"),
   triageClosed: (category) => `Closed as ${category}.`,
@@ -320,6 +321,7 @@ const chinese: Labels = {
     "",
     "- `/aicr review` 或 `/review`：立即评审此拉取请求",
     "- `/aicr cancel`：取消等待中或运行中的评审",
+    "- 在问题下回复 `dismiss`，可附理由（误报、有意、不适用、以后）：驳回该问题",
     "- `/aicr help`：显示帮助"
   ].join("\n"),
   triageClosed: (category) => `已关闭：${category}。`,

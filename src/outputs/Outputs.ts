@@ -9,7 +9,7 @@ import type { IssueCode } from "../domain/IssueCode.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
 import { ChannelMissing } from "./channels/Channel.ts"
-import type { PublishInput, Sent } from "./channels/Channel.ts"
+import type { DismissedFinding, PublishInput, Sent } from "./channels/Channel.ts"
 import type { ChatDismissal, DismissOutcome } from "./review/ChatDismissal.ts"
 
 export { ChannelMissing }
@@ -67,11 +67,11 @@ export class Outputs extends Context.Service<
       change: Change,
       username: string
     ) => Effect.Effect<boolean, ForgeError | ChannelMissing>
-    /** Dismisses a finding for a person of a chat platform, at the host. May be repeated. */
+    /** Dismisses a finding at the host, for a person of a chat platform or for one whose right is known. May be repeated. */
     readonly dismiss: (
       workspace: Workspace,
       change: Change,
-      dismissal: ChatDismissal
+      dismissal: ChatDismissal | DismissedFinding
     ) => Effect.Effect<DismissOutcome, ForgeError | ChannelMissing, Writing>
   }
 >()("aicr/outputs/Outputs") {}

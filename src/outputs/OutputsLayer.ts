@@ -207,10 +207,15 @@ const reactionsWith = (sender: Sender): Outputs["Service"]["reactions"] =>
 
 const dismissWith = (sender: Sender): Outputs["Service"]["dismiss"] =>
   Effect.fnUntraced(function* (workspace, change, dismissal) {
-    const host = yield* sender.clients.host(workspace, change)
-    const dismisser = yield* findDismisser(host, sender.members, workspace, change, dismissal)
-    if (dismisser._tag === "Refused") return dismisser.outcome
-    const finding = { fp: dismissal.fp, head: dismissal.head, by: dismisser.by }
+    const { fp, head } = dismissal
+    let by = "by" in dismissal ? dismissal.by : undefined
+    if (!("by" in dismissal)) {
+      const host = yield* sender.clients.host(workspace, change)
+      const dismisser = yield* findDismisser(host, sender.members, workspace, change, dismissal)
+      if (dismisser._tag === "Refused") return dismisser.outcome
+      by = dismisser.by
+    }
+    const finding = { fp, head, by: by ?? "" }
     let count = 0
     for (const { channel, kind } of routedChannels(sender.kinds, workspace, change))
       if (kind.dismiss !== undefined)

@@ -5,6 +5,7 @@
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
 import { Change } from "../domain/Change.ts"
+import { CommandName, CommandRequest, ExecutedName } from "../domain/CommentCommand.ts"
 import { EventDecision, EventOutcome } from "../domain/Decision.ts"
 import { DepotChange } from "../domain/DepotChange.ts"
 import type { StoreError } from "../database/StoreError.ts"
@@ -21,7 +22,9 @@ const Work = Schema.Struct({
   priority: Schema.Int,
   dueAt: Schema.Int,
   /** A comment command other than `review`, which is executed and never queued. */
-  command: Schema.optional(Schema.Literals(["help", "cancel"]))
+  command: Schema.optional(ExecutedName),
+  /** The command with its arguments and its comment. */
+  request: Schema.optional(CommandRequest)
 })
 /** Fields of accepted work. */
 export const acceptedWork = { ...Field.structFields(Work).fields, dueAt: Field.time }
@@ -39,7 +42,7 @@ export const deliveryFacts = {
   sender: Field.optional(Field.text),
   /** Person who pushed the head of a pull request, or opened it with that head. */
   pusher: Field.optional(Field.text),
-  command: Field.optional(Field.stored(Schema.Literals(["review", "help", "cancel"])))
+  command: Field.optional(Field.stored(CommandName))
 }
 export type DeliveryFacts = Field.Values<typeof deliveryFacts>
 

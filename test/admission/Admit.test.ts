@@ -62,12 +62,12 @@ const command = (name: "review" | "help" | "cancel" = "review", sender: string |
   _tag: "Commanded",
   ...facts,
   sender: sender === undefined ? undefined : { username: sender },
-  command: name,
+  command: { name },
   number: 7,
   baseRef: undefined,
   title: undefined,
   url: undefined,
-  commentId: undefined
+  comment: undefined
 })
 
 const issue = (): HostEvent => ({
@@ -283,7 +283,7 @@ describe("work", () => {
       accepted: true,
       priority: 10,
       dueAt: now,
-      command: undefined,
+      request: undefined,
       configHash: snapshot.hash
     })
     assert.deepStrictEqual(decided.accepted ? JSON.parse(JSON.stringify(decided.change)) : undefined, {
@@ -320,9 +320,12 @@ describe("work", () => {
       pull_request: { schedule: { rules: [{ days: ["sun"], windows: ["01:00-02:00"] }] } }
     })
     const decided = decide(closed, command())
-    assert.deepInclude(decided, { accepted: true, priority: 0, dueAt: now, command: undefined })
+    assert.deepInclude(decided, { accepted: true, priority: 0, dueAt: now, request: undefined })
     assert.deepInclude(decided.accepted ? decided.change : {}, { requestedBy: "ada" })
-    assert.deepInclude(decide(closed, command("cancel")), { accepted: true, command: "cancel" })
+    assert.deepInclude(decide(closed, command("cancel")), {
+      accepted: true,
+      request: { command: { name: "cancel" }, comment: undefined }
+    })
     const pretended = command("review", administrator("root"))
     assert.deepInclude(decide(closed, pretended), { accepted: false, reason: "unsupported_action" })
   })

@@ -74,7 +74,7 @@ describe("admission of comments", () => {
     const admitted = await decide(discussed())
     assert(admitted.accepted)
     const { change, dueAt, priority } = admitted
-    assert.deepInclude(admitted, { priority: Priority.reply, dueAt: now, command: undefined })
+    assert.deepInclude(admitted, { priority: Priority.reply, dueAt: now, request: undefined })
     assert.isBelow(priority, Priority.command)
     assert.strictEqual(dueAt, now)
     assert.deepInclude(change, { author: { username: "ada" }, baseRef: "main" })

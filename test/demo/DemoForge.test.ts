@@ -194,7 +194,7 @@ describe.each(["gitea", "github", "gitlab"] as const)("deliveries of %s", (kind)
     })
     expect(event((sender) => ({ kind: "comment", pull, body: "/aicr review", sender }))).toMatchObject({
       _tag: "Commanded",
-      command: "review",
+      command: { name: "review" },
       number: 1
     })
     const before = pull.base

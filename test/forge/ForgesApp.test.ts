@@ -266,11 +266,11 @@ describe("github app", () => {
             action: "created",
             repo: { fullName: "octo/repo" },
             number: 1,
-            command: "review",
+            command: { name: "review" },
             baseRef: undefined,
             title: undefined,
             url: undefined,
-            commentId: undefined,
+            comment: undefined,
             subject: noSubject
           } as const
           const decide = (username: string) =>

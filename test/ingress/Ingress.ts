@@ -7,7 +7,7 @@ import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import type { IngressOptions } from "../../src/ingress/Server.ts"
 import { IngressServer } from "../../src/ingress/Server.ts"
-import type { CommandRequest } from "../../src/ingress/Wake.ts"
+import type { WokenCommand } from "../../src/ingress/Wake.ts"
 import { Wake } from "../../src/ingress/Wake.ts"
 import { layerMemory as queueMemory } from "../../src/queue/journal/MemoryQueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
@@ -49,7 +49,7 @@ export interface Woken {
   readonly closed: Array<string>
   /** Number of notifications about stored reports. */
   reports: number
-  readonly commands: Array<CommandRequest>
+  readonly commands: Array<WokenCommand>
   readonly installations: Array<string>
 }
 

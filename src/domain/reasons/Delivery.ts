@@ -6,6 +6,11 @@ export const deliveryReasons = {
   WriterUnnamed: {},
   CommandCancelled: {},
   HelpPosted: {},
+  FindingDismissed: { name: "text", reason: "text?" },
+  /** A command about a finding that names none and is not in the thread of one. */
+  NoFindingNamed: {},
+  NotInOwnThread: {},
+  MayNotDismiss: { person: "text" },
   /** The server of no trigger has what a hook or a person names. */
   ReportedRevisionUnknown: { revision: "text" },
   ReportedChangelistUnknown: { revision: "text" },

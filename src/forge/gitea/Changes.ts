@@ -6,9 +6,9 @@ import { isBy } from "../hosts/OwnAccount.ts"
 import {
   listTips,
   maxStatuses,
-  readComment,
   readCommit,
   reader,
+  readFound,
   readOwnStatus,
   readTip,
   toSecond,
@@ -27,7 +27,12 @@ const repoPath = "/repos/{owner}/{repo}"
 const withoutDetails = { stat: "false", verification: "false", files: "false" }
 
 const readWritten = reader(WrittenComment, ({ body, created_at: createdAt, id, user }) =>
-  readComment({ id: String(id), body, author: toPerson(user), createdAt })
+  // The list has no comments at lines, and so no replies.
+  readFound({ id: String(id), on: "pull_request", kind: "general" }, false, {
+    body,
+    author: toPerson(user),
+    createdAt
+  })
 )
 
 const toTip = reader(Tip, ({ commit, name }) => readTip(name, commit?.id))

@@ -4,10 +4,10 @@
  * drafts are pull requests whose title starts with `WIP:`.
  */
 import { signatureHeaders } from "../../domain/Vocabulary.ts"
-import type { Person } from "../../domain/Change.ts"
+import type { CommentPlace, Person } from "../../domain/Change.ts"
+import { findCommand, isOwnComment } from "../../domain/CommentCommand.ts"
 import type { EventFacts, HostEvent, IgnoredEvent, PullRequestFacts } from "../../domain/HostEvent.ts"
 import type { ForgeWebhook } from "../Forge.ts"
-import { findCommand, isOwnComment } from "../CommentCommand.ts"
 import { deliveryIdIn, eventNameIn } from "../webhook/HeaderNames.ts"
 import {
   child,
@@ -24,6 +24,7 @@ import {
 } from "../webhook/Payload.ts"
 import type { PayloadJson } from "../webhook/Payload.ts"
 import {
+  isOwnIssue,
   readBaseRef,
   readIssue,
   readPull,
@@ -75,6 +76,18 @@ const wasRetargeted = (payload: PayloadJson): boolean => {
   return [child(changes, "ref"), child(changes, "base")].some((change) => change !== undefined)
 }
 
+const isOnPull = (payload: PayloadJson): boolean =>
+  flag(payload, "is_pull") ||
+  child(child(payload, "issue"), "pull_request") !== undefined ||
+  child(payload, "pull_request") !== undefined
+
+/** Returns the place of a comment. The payload does not say whether it is at a line. */
+const readPlace = (payload: PayloadJson): CommentPlace | undefined => {
+  const id = numberedId(child(payload, "comment"), "id")
+  if (id === undefined) return undefined
+  return { id, on: isOnPull(payload) ? "pull_request" : "issue", kind: "general" }
+}
+
 /** Event types (one per kind of change) and events (one per payload) by the content of their payload. */
 const families: Readonly<Record<string, "pull_request" | "push" | "comment" | "issues">> = {
   pull_request: "pull_request",
@@ -86,6 +99,11 @@ const families: Readonly<Record<string, "pull_request" | "push" | "comment" | "i
   push: "push",
   issue_comment: "comment",
   pull_request_comment: "comment",
+  pull_request_approved: "comment",
+  pull_request_rejected: "comment",
+  pull_request_review_approved: "comment",
+  pull_request_review_rejected: "comment",
+  pull_request_review_comment: "comment",
   issues: "issues",
   issue_assign: "issues",
   issue_label: "issues",
@@ -131,26 +149,23 @@ const reader =
       }
       case "comment": {
         const comment = child(payload, "comment")
-        // A finished review also arrives as pull_request_comment, without a comment.
-        if (comment === undefined) return ignored("unsupported_event")
+        const review = child(payload, "review")
+        // A submitted review has a text and no id; its comments have no deliveries of their own.
+        if (comment === undefined && review === undefined) return ignored("unsupported_event")
         const issue = child(payload, "issue") ?? child(payload, "pull_request")
-        const body = text(comment, "body", limits.description) ?? ""
+        const content = text(review, "content", limits.description) ?? ""
+        const body = comment === undefined ? content : (text(comment, "body", limits.description) ?? "")
         if (isOwnComment(body, readTextBefore(payload)))
           return { ...ignored("own_event"), writer: optional(() => toPerson(child(comment, "user")))?.username }
-        const onPull = flag(payload, "is_pull") || child(issue, "pull_request") !== undefined
-        if (action !== "created" || !(onPull || child(payload, "pull_request") !== undefined)) {
+        if (action !== (comment === undefined ? "reviewed" : "created")) return ignored("unsupported_action")
+        const about = { ...facts(), ...readIssue(issue), baseRef: readBaseRef(child(payload, "pull_request")) }
+        const place = readPlace(payload)
+        const command = isOnPull(payload) ? findCommand(body) : undefined
+        if (command !== undefined) return { _tag: "Commanded", ...about, command, comment: place }
+        if (place === undefined || (integer(child(comment, "user"), "id") ?? 0) < 0)
           return ignored("unsupported_action")
-        }
-        const command = findCommand(body)
-        if (command === undefined) return ignored("unsupported_action")
-        return {
-          _tag: "Commanded",
-          ...facts(),
-          command,
-          ...readIssue(issue),
-          baseRef: readBaseRef(child(payload, "pull_request")),
-          commentId: numberedId(comment, "id")
-        }
+        const isReply = place.on === "pull_request" || isOwnIssue(issue)
+        return { _tag: "Discussed", ...about, comment: place, body, isReply }
       }
       case "issues": {
         if (action !== "opened" && action !== "reopened") return ignored("unsupported_action")

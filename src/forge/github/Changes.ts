@@ -7,9 +7,9 @@ import {
   listTips,
   maxComments,
   maxStatuses,
-  readComment,
   readCommit,
   reader,
+  readFound,
   readOwnStatus,
   readTip,
   toIsoSecond,
@@ -23,7 +23,7 @@ import { stateNames, statusContext } from "./Comments.ts"
 import { toCommentId } from "./CommentId.ts"
 import { githubDeliveries } from "./Deliveries.ts"
 import { pages } from "./Facts.ts"
-import { Comparison, ListedStatus, PushedCommit, Tip, toAuthor, toPerson, WrittenNote } from "./Responses.ts"
+import { Comparison, ListedStatus, PushedCommit, Tip, toAuthor, toPerson, WrittenReply } from "./Responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 
@@ -33,6 +33,8 @@ const readPushed = reader(PushedCommit, ({ author, commit, sha }) =>
   readCommit(sha, commit.message, author?.login, commit.author?.name, commit.author?.email)
 )
 
+const kinds = { issue: "general", line: "line" } as const
+
 export const githubChanges = (host: Pick<Access, "app" | "rest" | "search" | "self">): HostChanges => {
   const { rest, self } = host
   const notes = (repo: Repo, number: number, since: number, kind: "issue" | "line") => {
@@ -40,11 +42,13 @@ export const githubChanges = (host: Pick<Access, "app" | "rest" | "search" | "se
     return Effect.map(
       rest(repo).list(
         { path, params: { ...ownerAndName(repo), number }, query: { since: toIsoSecond(since) } },
-        reader(WrittenNote, ({ body, created_at: createdAt, id, user }) => {
-          const commentId = toCommentId(kind, String(id))
-          return commentId === undefined
-            ? undefined
-            : readComment({ id: commentId, body, author: toPerson(user), createdAt })
+        reader(WrittenReply, ({ body, created_at: createdAt, id, in_reply_to_id: thread, user }) => {
+          const place = { id: toCommentId(kind, String(id)), on: "pull_request", kind: kinds[kind] } as const
+          return readFound(thread ? { ...place, thread: String(thread) } : place, Boolean(thread), {
+            body,
+            author: toPerson(user),
+            createdAt
+          })
         }),
         { ...pages, max: maxComments }
       ),

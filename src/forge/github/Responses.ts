@@ -87,6 +87,11 @@ export const Note = Schema.Struct({
 
 export const WrittenNote = Schema.Struct({ ...Note.fields, created_at: Schema.String })
 
+export const WrittenReply = Schema.Struct({
+  ...WrittenNote.fields,
+  in_reply_to_id: Schema.optional(Schema.NullOr(Schema.Int))
+})
+
 export const Review = Schema.Struct({ ...Note.fields, state: Schema.String })
 export const SubmittedReview = Schema.Struct({ ...Note.fields, submitted_at: Text })
 

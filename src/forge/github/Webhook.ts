@@ -1,9 +1,9 @@
 /** GitHub deliveries. The signature covers the raw body for every content type; docs/triggers.md lists the events and actions. */
 import { signatureHeaders } from "../../domain/Vocabulary.ts"
-import type { Person } from "../../domain/Change.ts"
+import type { CommentPlace, Person } from "../../domain/Change.ts"
+import { findCommand, isOwnComment } from "../../domain/CommentCommand.ts"
 import type { EventFacts, HostEvent, IgnoredEvent } from "../../domain/HostEvent.ts"
 import type { ForgeWebhook } from "../Forge.ts"
-import { findCommand, isOwnComment } from "../CommentCommand.ts"
 import { deliveryIdIn, eventNameIn } from "../webhook/HeaderNames.ts"
 import {
   child,
@@ -19,6 +19,7 @@ import {
 } from "../webhook/Payload.ts"
 import type { PayloadJson } from "../webhook/Payload.ts"
 import {
+  isOwnIssue,
   readBaseRef,
   readIssue,
   readPull,
@@ -33,6 +34,13 @@ import { readGithubSubject } from "../webhook/DeliverySubject.ts"
 
 const signatures = [signatureHeaders.github, "x-hub-signature-256"]
 const starts = new Set(["opened", "reopened", "synchronize", "ready_for_review", "review_requested"])
+/** Actions with which a text appears, by event. */
+const textStarts: Readonly<Record<string, string>> = {
+  issue_comment: "created",
+  pull_request_review_comment: "created",
+  pull_request_review: "submitted",
+  commit_comment: "created"
+}
 const issueStarts = new Set(["opened", "reopened", "edited"])
 
 /** Returns whether work may start from such a delivery, by what the headers and lists of GitHub have of it. */
@@ -44,7 +52,9 @@ export const mayStart = (event: string, action: string | null): boolean => {
       return action === "edited" || starts.has(action ?? "")
     case "issue_comment":
     case "pull_request_review_comment":
-      return action === "created"
+    case "pull_request_review":
+    case "commit_comment":
+      return action === textStarts[event]
     case "issues":
       return issueStarts.has(action ?? "")
     default:
@@ -60,6 +70,28 @@ const readNumber = (pull: PayloadJson): number => requireNumber(pull, "number", 
 const startsReview = (action: string | undefined, payload: PayloadJson): boolean =>
   action !== undefined &&
   (starts.has(action) || (action === "edited" && child(child(payload, "changes"), "base") !== undefined))
+
+/** Returns the place of a comment or of the text of a review; undefined for one without an id. */
+const readPlace = (event: string, payload: PayloadJson): CommentPlace | undefined => {
+  const comment = child(payload, event === "pull_request_review" ? "review" : "comment")
+  const id = numberedId(comment, "id")
+  if (id === undefined) return undefined
+  switch (event) {
+    case "pull_request_review":
+      return { id: toCommentId("review", id), on: "pull_request", kind: "review" }
+    case "commit_comment":
+      return { id: toCommentId("commit", id), on: "commit", kind: "general" }
+    case "issue_comment": {
+      const isPull = child(child(payload, "issue"), "pull_request") !== undefined
+      return { id, on: isPull ? "pull_request" : "issue", kind: "general" }
+    }
+    default: {
+      const thread = numberedId(comment, "in_reply_to_id")
+      const place = { id: toCommentId("line", id), on: "pull_request", kind: "line" } as const
+      return thread === undefined ? place : { ...place, thread }
+    }
+  }
+}
 
 const read = (event: string, payload: PayloadJson): HostEvent => {
   const action = text(payload, "action", 100)
@@ -102,24 +134,25 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
       return { _tag: "Pushed", ...facts(), ...push }
     }
     case "issue_comment":
-    case "pull_request_review_comment": {
-      const target = child(payload, event === "issue_comment" ? "issue" : "pull_request")
-      const comment = child(payload, "comment")
+    case "pull_request_review_comment":
+    case "pull_request_review":
+    case "commit_comment": {
+      const comment = child(payload, event === "pull_request_review" ? "review" : "comment")
       const body = text(comment, "body", limits.description) ?? ""
+      const writer = child(comment, "user")
       if (isOwnComment(body, readTextBefore(payload)))
-        return { ...ignored("own_event"), writer: optional(() => toPerson(child(comment, "user")))?.username }
-      if (action !== "created") return ignored("unsupported_action")
-      if (event === "issue_comment" && child(target, "pull_request") === undefined) return ignored("unsupported_action")
-      const command = findCommand(body)
-      if (command === undefined) return ignored("unsupported_action")
-      return {
-        _tag: "Commanded",
-        ...facts(),
-        command,
-        ...readIssue(target),
-        baseRef: readBaseRef(target),
-        commentId: toCommentId(event === "issue_comment" ? "issue" : "line", numberedId(comment, "id"))
-      }
+        return { ...ignored("own_event"), writer: optional(() => toPerson(writer))?.username }
+      const place = readPlace(event, payload)
+      if (action !== textStarts[event] || body === "") return ignored("unsupported_action")
+      const issue = child(payload, event === "issue_comment" ? "issue" : "pull_request")
+      const about = { ...facts(), baseRef: readBaseRef(issue) }
+      const isOnPull = child(payload, "pull_request") !== undefined || child(issue, "pull_request") !== undefined
+      const command = isOnPull ? findCommand(body) : undefined
+      if (command !== undefined) return { _tag: "Commanded", ...about, comment: place, command, ...readIssue(issue) }
+      if (place === undefined || text(writer, "type") === "Bot") return ignored("unsupported_action")
+      const on = issue === undefined ? { number: undefined, title: undefined, url: undefined } : readIssue(issue)
+      const isReply = place.thread !== undefined || (place.on === "issue" && isOwnIssue(issue))
+      return { _tag: "Discussed", ...about, comment: place, ...on, body, isReply }
     }
     case "issues": {
       if (action === undefined || !issueStarts.has(action)) return ignored("unsupported_action")

@@ -10,9 +10,9 @@ import {
   maxStatuses,
   newestPulls,
   readChangedPull,
-  readComment,
   readCommit,
   reader,
+  readFound,
   readOwnStatus,
   readTip,
   toIsoSecond,
@@ -56,8 +56,12 @@ const gitlabPullList = (rest: Rest): HostChanges["pulls"] => {
   })
 }
 
-const readNote = reader(WrittenNote, ({ author, body, created_at: createdAt, id, system }) => {
-  const comment = readComment({ id: String(id), body, author: toPerson(author), createdAt })
+/** Types of notes that may be replies. */
+const threadTypes: ReadonlyArray<string> = ["DiffNote", "DiscussionNote"]
+
+const readNote = reader(WrittenNote, ({ author, body, created_at: createdAt, id, system, type }) => {
+  const place = { id: String(id), on: "pull_request", kind: type === "DiffNote" ? "line" : "general" } as const
+  const comment = readFound(place, threadTypes.includes(type ?? ""), { body, author: toPerson(author), createdAt })
   return comment === undefined ? undefined : { comment, isSystem: system === true }
 })
 

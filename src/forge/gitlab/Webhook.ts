@@ -5,10 +5,11 @@
  */
 import { createHash } from "node:crypto"
 import { signatureHeaders } from "../../domain/Vocabulary.ts"
-import type { Person, Repo } from "../../domain/Change.ts"
+import type { CommentPlace, Person, Repo } from "../../domain/Change.ts"
+import { findCommand, isOwnComment } from "../../domain/CommentCommand.ts"
+import { noSubject } from "../../domain/HostEvent.ts"
 import type { EventFacts, HostEvent, IgnoredEvent, PullRequestFacts, DeliverySubject } from "../../domain/HostEvent.ts"
 import type { ForgeWebhook, Headers, RejectedFacts, Signature } from "../Forge.ts"
-import { findCommand, isOwnComment } from "../CommentCommand.ts"
 import { deliveryIdIn, eventNameIn } from "../webhook/HeaderNames.ts"
 import {
   branch,
@@ -128,6 +129,8 @@ const toSubject = (event: string, payload: PayloadJson): DeliverySubject => {
   const request = hook === "Merge Request Hook" ? attributes : child(payload, "merge_request")
   const issue = hook === "Issue Hook" ? attributes : child(payload, "issue")
   const about = request ?? issue
+  if (about === undefined && hook?.endsWith("Note Hook") === true)
+    return { ...noSubject, head: readSubjectHead(child(payload, "commit"), "id") }
   if (about === undefined) return readPushedSubject(payload)
   const user = child(payload, "user")
   const sender = readSubjectName(user, "username")
@@ -151,12 +154,65 @@ const readWriter = (payload: PayloadJson): string | undefined =>
     ? toSender(payload)?.username
     : undefined
 
+/** Returns the place of a note; undefined for one on a snippet. */
+const readPlace = (payload: PayloadJson): CommentPlace | undefined => {
+  const attributes = child(payload, "object_attributes")
+  const id = numberedId(attributes, "id")
+  const on =
+    child(payload, "merge_request") !== undefined
+      ? "pull_request"
+      : child(payload, "issue") !== undefined
+        ? "issue"
+        : child(payload, "commit") !== undefined
+          ? "commit"
+          : undefined
+  if (id === undefined || on === undefined) return undefined
+  const place = { id, on, kind: text(attributes, "type") === "DiffNote" ? "line" : "general" } as const
+  const thread = text(attributes, "discussion_id")
+  return thread !== undefined && /^[0-9a-z]{1,64}$/i.test(thread) ? { ...place, thread } : place
+}
+
 const hasPush = (payload: PayloadJson): boolean => text(child(payload, "object_attributes"), "oldrev") !== undefined
 
 const isNews = (payload: PayloadJson): boolean => hasPush(payload) || becameReady(payload) || wasRetargeted(payload)
 
 const isOpenedOrPushed = (payload: PayloadJson, action: string | undefined): boolean =>
   !wasRetargeted(payload) && (action === "open" || hasPush(payload))
+
+interface NoteParts {
+  readonly action: string | undefined
+  readonly facts: () => EventFacts
+  readonly ignored: (reason: IgnoredEvent["reason"]) => IgnoredEvent
+}
+
+const readNote = (payload: PayloadJson, { action, facts, ignored }: NoteParts): HostEvent => {
+  const attributes = child(payload, "object_attributes")
+  const request = child(payload, "merge_request")
+  const issue = child(payload, "issue")
+  const body = text(attributes, "note", limits.description) ?? ""
+  if (isOwnComment(body)) return { ...ignored("own_event"), writer: readWriter(payload) }
+  const place = readPlace(payload)
+  // Older servers send no action, and this event for new notes only.
+  const created = action === undefined || action === "create"
+  if (!created || body === "" || flag(attributes, "system")) return ignored("unsupported_action")
+  const on = request ?? issue
+  const about = {
+    ...facts(),
+    title: text(on, "title", limits.title),
+    url: webUrl(on, "url"),
+    baseRef: request === undefined ? undefined : targetBranch(request, "merge_request")
+  }
+  const path = request === undefined ? "issue.iid" : "merge_request.iid"
+  const number = on === undefined ? undefined : requireNumber(on, "iid", path)
+  const command = request === undefined ? undefined : findCommand(body)
+  if (command !== undefined && number !== undefined)
+    return { _tag: "Commanded", ...about, comment: place, command, number }
+  if (place === undefined) return ignored("unsupported_action")
+  // A note that is neither is below the merge request, and has no replies yet.
+  const isOfThread = ["DiffNote", "DiscussionNote"].includes(text(attributes, "type") ?? "")
+  const isOwn = isOwnComment(optional(() => text(issue, "description", limits.description)) ?? "")
+  return { _tag: "Discussed", ...about, comment: place, number, body, isReply: isOfThread || isOwn }
+}
 
 const read = (event: string, payload: PayloadJson): HostEvent => {
   const attributes = child(payload, "object_attributes")
@@ -204,26 +260,8 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
       }
     }
     case "Confidential Note Hook":
-    case "Note Hook": {
-      const request = child(payload, "merge_request")
-      // Older servers send no action, and this event for new notes only.
-      const created = action === undefined || action === "create"
-      const body = text(attributes, "note", limits.description) ?? ""
-      if (isOwnComment(body)) return { ...ignored("own_event"), writer: readWriter(payload) }
-      if (!created || request === undefined || flag(attributes, "system")) return ignored("unsupported_action")
-      const command = findCommand(body)
-      if (command === undefined) return ignored("unsupported_action")
-      return {
-        _tag: "Commanded",
-        ...facts(),
-        command,
-        number: requireNumber(request, "iid", "merge_request.iid"),
-        baseRef: targetBranch(request, "merge_request"),
-        title: text(request, "title", limits.title),
-        url: webUrl(request, "url"),
-        commentId: numberedId(attributes, "id")
-      }
-    }
+    case "Note Hook":
+      return readNote(payload, { action, facts, ignored })
     case "Issue Hook": {
       if (action !== "open" && action !== "reopen") return ignored("unsupported_action")
       return {

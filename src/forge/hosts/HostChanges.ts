@@ -3,7 +3,7 @@
  * are those of the host, in milliseconds since the epoch: its clock may differ from that of the service.
  */
 import type { Effect } from "effect"
-import type { Person, Repo } from "../../domain/Change.ts"
+import type { CommentPlace, Person, Repo } from "../../domain/Change.ts"
 import type { CommitFacts, HostEvent } from "../../domain/HostEvent.ts"
 import type { StatusState } from "../../domain/Publication.ts"
 import type { ForgeError } from "../ForgeError.ts"
@@ -31,8 +31,10 @@ export interface HostOwner {
 
 /** A comment on a pull request, or on its lines where deliveries of such comments may hold commands. */
 export interface FoundComment {
-  /** The same as `commentId` of a delivery about it. */
-  readonly id: string
+  /** The same as in a delivery about it, except for the thread, which not all lists name. */
+  readonly place: CommentPlace
+  /** The same as in a delivery about it. */
+  readonly isReply: boolean
   readonly body: string
   readonly author: Person | undefined
   readonly createdAt: number

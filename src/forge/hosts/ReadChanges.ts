@@ -3,7 +3,7 @@
  * order and cuts their list, and reads it by repository where an owner has none.
  */
 import { Effect, Option, Schema } from "effect"
-import type { Person } from "../../domain/Change.ts"
+import type { CommentPlace, Person } from "../../domain/Change.ts"
 import type { CommitFacts } from "../../domain/HostEvent.ts"
 import { StatusState } from "../../domain/Publication.ts"
 import { truncate } from "../../domain/Text.ts"
@@ -78,20 +78,25 @@ export const listTips = (
       )
 
 interface CommentParts {
-  readonly id: string
   readonly body: string | null | undefined
   readonly author: Person | undefined
   readonly createdAt: string | null | undefined
 }
 
-export const readComment = ({ author, body, createdAt, id }: CommentParts): FoundComment | undefined => {
+/** Returns a comment with a bounded text; undefined for one without a time. */
+export const readComment = ({ author, body, createdAt }: CommentParts) => {
   const at = readTime(createdAt)
-  return at === undefined ? undefined : { id, body: truncate(body ?? "", limits.description), author, createdAt: at }
+  return at === undefined ? undefined : { body: truncate(body ?? "", limits.description), author, createdAt: at }
+}
+
+export const readFound = (place: CommentPlace, isReply: boolean, parts: CommentParts): FoundComment | undefined => {
+  const comment = readComment(parts)
+  return comment === undefined ? undefined : { place, isReply, ...comment }
 }
 
 /** Returns the comments since a time, each once, the oldest first. */
 export const writtenSince = (comments: ReadonlyArray<FoundComment>, since: number): ReadonlyArray<FoundComment> =>
-  [...new Map(comments.map((comment) => [comment.id, comment])).values()]
+  [...new Map(comments.map((comment) => [comment.place.id, comment])).values()]
     .filter(({ createdAt }) => createdAt >= toSecond(since))
     .toSorted((a, b) => a.createdAt - b.createdAt)
 

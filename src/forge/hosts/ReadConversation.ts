@@ -22,8 +22,8 @@ export const readConversationComment = (
   { author, body, createdAt, id, isBot, person }: CommentOfHost,
   account: Account
 ): ConversationComment | undefined => {
-  const comment = readComment({ id, body, author: person, createdAt })
-  return comment === undefined ? undefined : { ...comment, isOwn: isBy(author, account), isBot }
+  const comment = readComment({ body, author: person, createdAt })
+  return comment === undefined ? undefined : { id, ...comment, isOwn: isBy(author, account), isBot }
 }
 
 /** Hosts return times in seconds, and number comments in their order. */

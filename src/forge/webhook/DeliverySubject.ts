@@ -55,6 +55,8 @@ export const readGithubSubject = (payload: PayloadJson): DeliverySubject => {
   const check = child(payload, "check_run") ?? child(payload, "check_suite") ?? child(payload, "workflow_run")
   const checked = children(check, "pull_requests")[0]
   const about = pull ?? issue ?? checked
+  const commented = about === undefined ? readSubjectHead(child(payload, "comment"), "commit_id") : undefined
+  if (commented !== undefined) return { ...noSubject, head: commented }
   if (about === undefined && check === undefined) return readPushedSubject(payload)
   const onPull =
     (pull ?? checked) !== undefined || child(issue, "pull_request") !== undefined || flag(payload, "is_pull")

@@ -1,5 +1,6 @@
 /** Parts of a delivery that GitHub, Gitea and Forgejo write in the same form. */
 import type { Person, Repo } from "../../domain/Change.ts"
+import { isOwnComment } from "../../domain/CommentCommand.ts"
 import type { PullRequestFacts } from "../../domain/HostEvent.ts"
 import { readGithubSubject } from "./DeliverySubject.ts"
 import type { RejectedFacts } from "../Forge.ts"
@@ -84,6 +85,10 @@ export const readIssue = (issue: PayloadJson | undefined) => ({
   title: text(issue, "title", limits.title),
   url: webUrl(issue, "html_url")
 })
+
+/** Returns whether the service opened the issue. */
+export const isOwnIssue = (issue: PayloadJson | undefined): boolean =>
+  isOwnComment(optional(() => text(issue, "body", limits.description)) ?? "")
 
 /** Reads the text of a comment before it was edited. */
 export const readTextBefore = (payload: PayloadJson): string | undefined =>

@@ -6,7 +6,7 @@ import { Predicate, Schema } from "effect"
 import { Change } from "../../domain/Change.ts"
 import type { CommentPlace, HeadRepo } from "../../domain/Change.ts"
 
-type Value = string | number | CommentPlace | HeadRepo | null | undefined
+type Value = string | number | CommentPlace | HeadRepo | boolean | null | undefined
 
 /** Later releases read these rows: a position keeps its meaning, and new values are appended. */
 export const toRow = (change: Change): ReadonlyArray<Value> => {
@@ -36,7 +36,8 @@ export const toRow = (change: Change): ReadonlyArray<Value> => {
     change.requestedBy,
     change.client,
     change.headRepo,
-    target.comment
+    target.comment,
+    change.full
   ]
 }
 
@@ -62,7 +63,8 @@ export const fromRow = (row: ReadonlyArray<unknown>): Change => {
     requestedBy,
     client,
     headRepo,
-    comment
+    comment,
+    full
   ] = rest
   return decodeChange(
     present({
@@ -83,6 +85,7 @@ export const fromRow = (row: ReadonlyArray<unknown>): Change => {
       author: Predicate.isNullish(username) ? undefined : present({ username, name }),
       commits,
       requestedBy,
+      full,
       client
     })
   )

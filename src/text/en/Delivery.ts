@@ -9,6 +9,10 @@ export const deliveryTexts = {
   ReportedChangelistUnknown:
     "revision_not_found: no trigger's server has changelist {revision}, or its user may not read it",
   HelpPosted: "the help text is posted",
+  FindingDismissed: "{name} dismissed the finding[[: {reason}]]",
+  NoFindingNamed: "the comment is not in the thread of an open finding",
+  NotInOwnThread: "the comment is not in a thread of the service",
+  MayNotDismiss: "{person} may not dismiss findings of this change ({=review.dismissal})",
   ReportedBy: "reported by event {event}",
   RequestedBy: "requested by {name}",
   RequestedFromChat: "requested from chat ({connection})",

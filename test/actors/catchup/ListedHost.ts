@@ -130,7 +130,12 @@ export class ListedHost {
             this.#request(`comments ${number}`, () =>
               (this.pulls.get(number)?.comments ?? [])
                 .filter(({ createdAt }) => createdAt >= since)
-                .map(({ author: username = "dana", ...comment }) => ({ ...comment, author: { username } }))
+                .map(({ author: username = "dana", id, ...comment }) => ({
+                  ...comment,
+                  place: { id, on: "pull_request", kind: "general" } as const,
+                  isReply: false,
+                  author: { username }
+                }))
             ),
           tips: (repo, branches = []) =>
             this.#request(`tips ${repo.fullName}`, () =>

@@ -262,7 +262,12 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
       }[kind]
     )
     expect(found).toMatchObject([
-      { id: String(asked.id), body: "/aicr review", author: { username: "olga" }, createdAt: start + 10 * minute }
+      {
+        place: { id: String(asked.id) },
+        body: "/aicr review",
+        author: { username: "olga" },
+        createdAt: start + 10 * minute
+      }
     ])
     forge.setWebhookUrl("http://service.test/")
     const { body, headers } = forge.delivery({
@@ -273,7 +278,7 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
       id: asked.id
     })
     expect(forgeTable[kind].webhook.parse(headers, body)).toMatchObject({
-      event: { _tag: "Commanded", commentId: found[0]?.id }
+      event: { _tag: "Commanded", comment: { id: found[0]?.place.id } }
     })
   })
 
@@ -499,7 +504,9 @@ describe("github", () => {
       body: "/review"
     }
     pull.reviews.push({ id: 76, user, state: "COMMENT", body: "", commit: pull.head, createdAt, comments: [line] })
-    expect(await run(host.client.changes.comments(repo, 1, start))).toMatchObject([{ id: "line-77", body: "/review" }])
+    expect(await run(host.client.changes.comments(repo, 1, start))).toMatchObject([
+      { place: { id: "line-77" }, body: "/review" }
+    ])
   })
 })
 
@@ -515,5 +522,5 @@ it("leaves out notes of the system at gitlab", async () => {
       { ...note, id: "x" }
     ])
   )
-  expect(await run(host.client.changes.comments(host.repo, 1, start))).toMatchObject([{ id: "1" }])
+  expect(await run(host.client.changes.comments(host.repo, 1, start))).toMatchObject([{ place: { id: "1" } }])
 })

@@ -1,16 +1,43 @@
 /** Comments on pull requests: commands of people, and our own hidden markers, which any account can write, too. */
 import { OperationId } from "../../../src/domain/Keys.ts"
-import { findCommand } from "../../../src/forge/CommentCommand.ts"
+import { CommandName, findAddressedCommand, findCommand, maxCommandText } from "../../../src/domain/CommentCommand.ts"
 import { splitAtMarkers, parseMarkers, renderMarker, splitMarkers } from "../../../src/outputs/Marker.ts"
 import type { FuzzTarget } from "../Target.ts"
 import { bytes, ensure, text } from "../Target.ts"
 
 const command: FuzzTarget = {
   name: "command",
-  seeds: () => ["/aicr review", "please /review, thanks", "> /aicr cancel\n```\n/review\n```\n/aicr help"].map(bytes),
-  words: ["/aicr ", "review", "help", "cancel", "```", "~~~", "> ", "`"],
+  seeds: () =>
+    [
+      "/aicr review full",
+      "please /review, thanks",
+      "> /aicr cancel\n```\n/review\n```\n/aicr help",
+      "@aicr dismiss reason: intended, it is a test",
+      "dismiss 误报"
+    ].map(bytes),
+  words: [
+    "/aicr ",
+    "@aicr ",
+    "review",
+    "help",
+    "cancel",
+    "dismiss",
+    "full",
+    "reason:",
+    "误报",
+    "```",
+    "~~~",
+    "> ",
+    "`"
+  ],
   check: (input) => {
-    findCommand(text(input))
+    const body = text(input)
+    for (const found of [findCommand(body), findAddressedCommand(body, "aicr[bot]", true)]) {
+      if (found === undefined) continue
+      ensure(CommandName.literals.includes(found.name), "a command has a name of the list")
+      const free = found.name === "dismiss" ? found.text : undefined
+      ensure((free ?? "").length <= maxCommandText, "the text of a command is bounded")
+    }
   }
 }
 

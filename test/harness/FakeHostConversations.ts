@@ -8,7 +8,7 @@ import { commentNumbered, getThread, over } from "./FakeThreads.ts"
 import type { FakeReply } from "./FakeThreads.ts"
 import { field, isList, isNumber, isObject, isText } from "./Fields.ts"
 
-interface FakeConversations {
+interface FakeHostConversations {
   /** Numbers of changes and issues on which only members may comment. */
   readonly locked: Set<number>
   readonly reactions: Array<{ readonly comment: number; readonly content: string; readonly login: string }>
@@ -19,9 +19,9 @@ interface FakeConversations {
   readonly internal: Set<number>
 }
 
-const all = new WeakMap<DemoRepository, FakeConversations>()
-export const getConversations = (repository: DemoRepository): FakeConversations => {
-  const known: FakeConversations = all.get(repository) ?? {
+const all = new WeakMap<DemoRepository, FakeHostConversations>()
+export const getConversations = (repository: DemoRepository): FakeHostConversations => {
+  const known: FakeHostConversations = all.get(repository) ?? {
     locked: new Set(),
     reactions: [],
     visibility: "private",

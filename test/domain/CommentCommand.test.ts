@@ -1,0 +1,120 @@
+/** Commands in comments: after the prefix, after a mention, and as the first word of a reply. */
+import { Schema } from "effect"
+import { describe, expect, it } from "vitest"
+import { CommandRequest, findAddressedCommand, findCommand } from "../../src/domain/CommentCommand.ts"
+import type { Command } from "../../src/domain/CommentCommand.ts"
+
+const review: Command = { name: "review" }
+const help: Command = { name: "help" }
+
+describe("after /aicr", () => {
+  const cases: ReadonlyArray<readonly [string, Command | undefined]> = [
+    ["/review", review],
+    ["/aicr review", review],
+    ["/AICR Review please", review],
+    ["Thanks!\r\n\r\n/review\r\n", review],
+    ["could you /review, please?", review],
+    ["/aicr review full", { name: "review", full: true }],
+    ["/review full", { name: "review", full: true }],
+    ["/aicr  help", help],
+    ["/aicr cancel.", { name: "cancel" }],
+    ["/aicr cancel\n/review", { name: "cancel" }],
+    ["/aicr dismiss", { name: "dismiss" }],
+    [
+      "/aicr dismiss reason: intended, tests may do it",
+      { name: "dismiss", reason: "intended", text: "tests may do it" }
+    ],
+    ["/aicr dismiss wrong", { name: "dismiss", reason: "wrong" }],
+    ["/aicr dismiss latest news", { name: "dismiss", text: "latest news" }],
+    ["/aicr dismiss 误报，这里没有用户输入", { name: "dismiss", reason: "wrong", text: "这里没有用户输入" }],
+    ["/aicr dismiss 3", help],
+    ["/aicr review fully", review],
+    ["/aicr dismiss not here", { name: "dismiss", reason: "not_here" }],
+    ["/aicr dismiss 原因", { name: "dismiss", text: "原因" }],
+    ["/aicr reviw", help],
+    ["/aicr please look\nat this", help],
+    ["/aicr reviw\n/aicr cancel", { name: "cancel" }],
+    ["/aicr ask why is this a problem?", undefined],
+    ["/aicr explain 3", undefined],
+    ["the /aicr folder", undefined],
+    ["> /aicr reviw", undefined],
+    ["/aicr /help", undefined],
+    ["/help", undefined],
+    ["/aicr", undefined],
+    ["/aicr\nreview", undefined],
+    ["/reviewer", undefined],
+    ["/review/this", undefined],
+    ["see https://example.com/review", undefined],
+    ["src/review is gone", undefined],
+    ["> /review", undefined],
+    ["  > /review", undefined],
+    ["say `/review` to start", undefined],
+    ["```\n/review\n```", undefined],
+    ["```\nx\n```\n/review", review],
+    ["~~~\n```\n/review\n~~~", undefined],
+    ["", undefined]
+  ]
+  it.each(cases)("%j: %j", (body, expected) => {
+    expect(findCommand(body)).toEqual(expected)
+  })
+})
+
+describe("without the prefix", () => {
+  const dismiss: Command = { name: "dismiss", reason: "intended" }
+  const cases: ReadonlyArray<readonly [body: string, isReply: boolean, Command | undefined]> = [
+    ["@aicr review", false, review],
+    ["Look:\n@aicr cancel", false, { name: "cancel" }],
+    ["dismiss 3", true, undefined],
+    ["@aicr why is this a problem?", false, undefined],
+    ["@aicr ask why", false, undefined],
+    ["@aicr-two review", false, undefined],
+    ["@aicrs review", false, undefined],
+    ["mail@aicr review", false, undefined],
+    ["> @aicr review", false, undefined],
+    ["`@aicr review`", false, undefined],
+    ["dismiss intended", true, dismiss],
+    ["Dismiss: intended", true, dismiss],
+    ["dismiss intended", false, undefined],
+    ["> the finding\n\ndismiss intended", true, dismiss],
+    ["I would dismiss it", true, undefined],
+    ["I agree\ndismiss intended", true, undefined],
+    ["review", true, review],
+    ["review full", true, { name: "review", full: true }],
+    ["review this again", true, undefined],
+    ["help me to understand this", true, undefined],
+    ["help", true, help],
+    ["cancel that", true, undefined]
+  ]
+  it.each(cases)("%j, in a thread %j: %j", (body, isReply, expected) => {
+    expect(findAddressedCommand(body, "aicr", isReply)).toEqual(expected)
+  })
+
+  it("knows the account of an app without its suffix, and no account before it is read", () => {
+    expect(findAddressedCommand("@aicr review", "aicr[bot]", false)).toEqual(review)
+    expect(findAddressedCommand("@aicr review", undefined, false)).toBeUndefined()
+  })
+})
+
+it("bounds free texts, and writes what can be stored", () => {
+  const long = "x".repeat(10_000)
+  for (const body of [`/aicr dismiss ${long}`, `/aicr dismiss later ${long}`]) {
+    const command = findCommand(body)
+    expect(Schema.decodeUnknownSync(CommandRequest)({ command })).toEqual({ command })
+  }
+})
+
+it("takes time in proportion to the comment", () => {
+  const started = performance.now()
+  for (const body of [
+    "/aicr ".repeat(10_000),
+    "`".repeat(60_000),
+    "/aicr" + " ".repeat(60_000),
+    "> ".repeat(30_000),
+    "/aicr dismiss ".repeat(4000),
+    "@aicr ".repeat(10_000)
+  ]) {
+    findCommand(body)
+    findAddressedCommand(body, "aicr", true)
+  }
+  expect(performance.now() - started).toBeLessThan(1000)
+})
