@@ -63,8 +63,8 @@ const isDecided = (records: ReadonlyArray<StoredEvent>, change: Change): boolean
   )
 
 /**
- * Returns whether a pull request without a record was last updated before the first search. What updated it later is not asked for: its author
- * chooses the dates of commits, and no host tells the time of every push.
+ * Returns whether a pull request without a record was last updated before the first search. The cause of a later update does not matter: its
+ * author chooses the dates of commits, and no host returns the time of every push.
  */
 const isOld = ({ updatedAt }: Candidate, { first }: SeenUntil): boolean => updatedAt !== undefined && updatedAt <= first
 

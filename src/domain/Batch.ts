@@ -94,7 +94,7 @@ export const toRange = (pushes: readonly [Push, ...ReadonlyArray<Push>]): Push =
  * Returns whether a push, which was delivered late or again under another id, is in another one: it is the same, or a part of one that a search
  * found. A push that returns the branch from the head of that one to an earlier commit is no part of it.
  */
-export const isPartOf = (
+export const isInPush = (
   push: Push,
   { after, before, covers }: Push & { readonly covers?: ReadonlyArray<string> | undefined }
 ) =>

@@ -10,7 +10,7 @@ import type { EventDecision } from "../domain/Decision.ts"
 import { selectUnreviewed } from "../queue/UnreviewedHeads.ts"
 import type { Queue } from "../queue/Queue.ts"
 import type { QueueAdmission, QueueAdmitted, QueueError } from "../queue/Queue.ts"
-import { isPartOf } from "../domain/Batch.ts"
+import { isInPush } from "../domain/Batch.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Reason } from "../domain/Reason.ts"
 import { Batches } from "../store/Batches.ts"
@@ -273,7 +273,7 @@ const findReviewed = (
     (earlier) => earlier.targetKey === key && earlier.head === after && haveSameBase(earlier, change)
   )?.id
   if (run !== undefined) return { _tag: "HeadReviewed", run }
-  const batch = placed.find((member) => member.stream === key && isPartOf({ before, after }, member))?.batchId
+  const batch = placed.find((member) => member.stream === key && isInPush({ before, after }, member))?.batchId
   return batch === undefined ? undefined : { _tag: "PushBatched", batch }
 }
 

@@ -1,4 +1,4 @@
-/** What is read of a bucket again and again: changes of others are seen, and what has not changed is not requested again. */
+/** A watched bucket shows the changes of others, and requests nothing again that has not changed. */
 import { Effect } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { makeBucket } from "../../nats/NatsBucket.ts"

@@ -149,7 +149,7 @@ const expected = {
   programs: { 1: 1, 12: 2, 60: 2 },
   /** Starts of threads: those of an earlier review are used again. */
   threads: { 1: 0, 12: 0, 60: 0 },
-  /** After a restart, one for the change and its record, and the parser. */
+  /** Starts of threads after a restart: one for the change and its record, and the parser. */
   threadsAgain: 2,
   /** Messages in both directions between the service, the thread of the change and the parser: up to 16 files share one. */
   messages: { 1: 88, 12: 124, 60: 228 },

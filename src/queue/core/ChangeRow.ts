@@ -6,7 +6,7 @@ import { Predicate, Schema } from "effect"
 import { Change } from "../../domain/Change.ts"
 import type { CommentPlace, HeadRepo } from "../../domain/Change.ts"
 
-type Value = string | number | CommentPlace | HeadRepo | boolean | null | undefined
+type Value = string | number | boolean | ReadonlyArray<string> | CommentPlace | HeadRepo | null | undefined
 
 /** Later releases read these rows: a position keeps its meaning, and new values are appended. */
 export const toRow = (change: Change): ReadonlyArray<Value> => {
@@ -37,7 +37,8 @@ export const toRow = (change: Change): ReadonlyArray<Value> => {
     change.client,
     change.headRepo,
     target.comment,
-    change.full
+    change.full,
+    change.covers
   ]
 }
 
@@ -64,7 +65,8 @@ export const fromRow = (row: ReadonlyArray<unknown>): Change => {
     client,
     headRepo,
     comment,
-    full
+    full,
+    covers
   ] = rest
   return decodeChange(
     present({
@@ -86,7 +88,8 @@ export const fromRow = (row: ReadonlyArray<unknown>): Change => {
       commits,
       requestedBy,
       full,
-      client
+      client,
+      covers
     })
   )
 }
