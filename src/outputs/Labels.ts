@@ -49,6 +49,7 @@ export interface Labels {
   readonly described: (commit: string) => string
   /** Ways to dismiss a finding, by the host; undefined where there is none. */
   readonly dismissBy: Readonly<Partial<Record<Change["provider"], string>>>
+  readonly askBy: string
   readonly reviewAgain: string
   readonly guide: string
   /** Title of the code that a finding is about. */
@@ -175,6 +176,7 @@ const english: Labels = {
     forgejo: "dismiss a finding: resolve its conversation",
     perforce: "dismiss a finding: verify its task"
   },
+  askBy: "ask or object: reply to its comment",
   reviewAgain: "review again: `/aicr review`",
   guide: "how to work with reviews",
   why: "Why this was reported",
@@ -281,6 +283,7 @@ const chinese: Labels = {
     forgejo: "驳回问题：将其对话标记为已解决",
     perforce: "驳回问题：将其任务标记为已验证"
   },
+  askBy: "提问或提出异议：回复其评论",
   reviewAgain: "重新评审：`/aicr review`",
   guide: "如何处理评审",
   why: "为什么报告此问题",

@@ -356,9 +356,12 @@ const walkthroughView = ({ analysis, head, workspace }: PublishInput, safe: Safe
 /** Renders the line about what a reader can do. */
 const renderReact = ({ change, guideUrl, workspace }: PublishInput, safe: SafeText): string | undefined => {
   const labels = labelsFor(workspace.review.output_language)
+  const { comment_commands: hasCommands, conversation } = workspace.review
+  const isHost = change.provider !== "perforce"
   const parts = [
     labels.dismissBy[change.provider],
-    workspace.review.comment_commands && change.provider !== "perforce" ? labels.reviewAgain : undefined,
+    hasCommands && conversation.enabled && isHost ? labels.askBy : undefined,
+    hasCommands && isHost ? labels.reviewAgain : undefined,
     guideUrl === undefined ? undefined : safe.link(labels.guide, guideUrl)
   ].filter((part) => part !== undefined)
   return change.target.kind === "pull_request" || change.provider === "perforce" ? parts.join(" · ") : undefined

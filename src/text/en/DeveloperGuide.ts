@@ -48,6 +48,15 @@ export const developerGuide: DeveloperGuide = {
       }
     },
     {
+      id: "ask",
+      title: "Ask and object",
+      list: [
+        "Reply to the comment of a finding to ask about it or to object; no mention is needed. Elsewhere on the change begin a line with `/aicr ask`, or mention the account of the service.",
+        "An objection withdraws a finding if the code at the head shows that it is wrong. Otherwise the finding stays, and the reply tells what would change that.",
+        "Who gets replies, and how many, is a setting. Without a reply you may be over a limit, or replies are for people with write access."
+      ]
+    },
+    {
       id: "commands",
       title: "Commands",
       paragraphs: [

@@ -139,7 +139,7 @@ describe("plan", () => {
 
       <sub>aicr · Model \`demo/rules\` · commit [\`aaaaaaaaaaaa\`](http://forge.test/team/shop/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) · 15 tokens · [run details](http://dash.test/runs/1)</sub>
 
-      <sub>dismiss a finding: resolve its conversation · review again: \`/aicr review\`</sub>"
+      <sub>dismiss a finding: resolve its conversation · ask or object: reply to its comment · review again: \`/aicr review\`</sub>"
     `)
   })
 
