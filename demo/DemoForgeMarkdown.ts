@@ -13,7 +13,7 @@ const dots: Readonly<Record<string, string>> = {
   "🔵": "info"
 }
 
-const unescapedTags = /&#60;(\/?(?:details|summary|sub|sup|kbd|b|br)\s*\/?)&#62;/g
+const unescapedTags = /&#60;(\/?(?:details|summary|sub|sup|kbd|code|b|br)\s*\/?)&#62;/g
 
 const inline = (text: string): string => {
   const codes: Array<string> = []

@@ -158,7 +158,7 @@ const callsFor = (prompts: ReadonlyArray<string>, tools: ReadonlyArray<string>):
   const problems = findProblems(hunks)
   return [
     ...(problems.length === 0 ? [] : [{ name: report, input: { problems } }]),
-    { name: end, input: { markdown: summary(hunks, problems.length) } }
+    { name: end, input: { markdown: summary(hunks) } }
   ]
 }
 
@@ -180,12 +180,10 @@ const judge = (claims: typeof Claims.Type, hunks: ReadonlyArray<CodeHunk>): Read
   return verdicts.length === 0 ? [] : [{ name: "verdicts", input: { verdicts } }]
 }
 
-const summary = (hunks: ReadonlyArray<CodeHunk>, found: number): string => {
+const summary = (hunks: ReadonlyArray<CodeHunk>): string => {
   const files = new Set(hunks.map(({ path }) => path)).size
   const added = hunks.reduce((sum, { lines }) => sum + lines.filter((line) => line.added).length, 0)
-  return `**Demo model \`${demoModelName}\`: a set of ${demoRules.length} static rules, not a language model.** It read ${counted(added, "added line")} in ${counted(files, "file")} and ${
-    found === 0 ? "none of its rules matches" : `its rules match in ${counted(found, "place")}`
-  }. Put a provider's key into the environment for a real review.`
+  return `**Demo model \`${demoModelName}\`: a set of ${demoRules.length} static rules, not a language model.** It read ${counted(added, "added line")} in ${counted(files, "file")}, and does not know what they are for. Put a provider's key into the environment for a real review.`
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`

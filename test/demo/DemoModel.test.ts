@@ -149,7 +149,7 @@ describe("the bundled change", () => {
     const whole: Files = { ...change.base, ...change.head }
     const found = await review(whole, back)
     assert.deepStrictEqual(placesOf(found), [])
-    assert.include(found.summary, "none of its rules matches")
+    assert.notMatch(found.summary, /matche?s?/)
   })
 })
 
