@@ -111,7 +111,7 @@ export const replyRows = (input: ReplyInput, reply: CommentReply): ReadonlyArray
   switch (outcome) {
     case "withdrawn": {
       const target = discussedKey(input.change)
-      const written = textRow(input, ownId, `**${withdrawn}** ${gfm.markdown(text).trim()}`)
+      const written = textRow(input, ownId, `**${withdrawn}**\n\n${gfm.markdown(text)}`)
       if (fingerprint === undefined) return written
       const operation = { _tag: "Withdraw", head: input.head, fp: fingerprint } as const
       return [

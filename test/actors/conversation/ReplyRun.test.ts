@@ -493,7 +493,7 @@ each("an objection with code of the head withdraws the finding, through the publ
       evidence: { path: "src/cart.ts", line: 1, quote: objection.quote }
     })
     assert.deepStrictEqual(conversations.withdrawn, [finding.fingerprint])
-    assert.include(conversations.own("t1").at(-1), "**Withdrawn.** You are right.")
+    assert.include(conversations.own("t1").at(-1), "**Withdrawn.**\n\nYou are right.")
   })
 )
 
