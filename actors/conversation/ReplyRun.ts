@@ -89,18 +89,17 @@ interface Found {
   readonly decision: ReplyDecision
 }
 
-/** Reads the conversation with a credential that the host accepts; undefined where it has no conversations. */
+/** Reads the conversation with a credential that the host accepts. */
 const find = Effect.fnUntraced(function* ({ entry, profile, workspace }: ReviewWork) {
   const { change } = entry
   const { comment: place } = change.target
-  if (place === undefined) return undefined
+  if (place === undefined) return yield* Effect.die("a reply without a comment")
   const forges = yield* Forges
   return yield* readWithCurrent(
     profile,
     Effect.fnUntraced(function* (readable) {
       const client = forges.client(readable)
       const { conversations } = client
-      if (conversations === undefined) return undefined
       const conversation = yield* readConversation(client, conversations, change, place)
       const account = yield* Effect.orElseSucceed(client.self, () => undefined)
       const { thread: maxInThread } = workspace.review.conversation.limits
@@ -144,9 +143,6 @@ const isOff = ({ review }: Workspace): Reason | undefined =>
 
 const reply = Effect.fnUntraced(function* (admitted: ReviewWork, unfinished: Run | undefined) {
   const found = yield* find(admitted)
-  const { profile } = admitted
-  if (found === undefined)
-    return yield* leave(admitted, unfinished, { _tag: "ConversationsUnsupported", host: profile.kind })
   if (found.decision._tag === "Ignore") return yield* leave(admitted, unfinished, found.decision.reason)
   const read = yield* readHead(admitted, found)
   if ("_tag" in read) return yield* leave(admitted, unfinished, read)

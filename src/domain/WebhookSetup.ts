@@ -14,7 +14,11 @@ interface WebhookEvent {
 
 /** Settings of a workspace that decide which features it uses. */
 interface FeatureUse {
-  readonly review: { readonly auto_commit: { readonly include_branches?: ReadonlyArray<string> | undefined } }
+  readonly review: {
+    readonly auto_commit: { readonly include_branches?: ReadonlyArray<string> | undefined }
+    readonly comment_commands: boolean
+    readonly conversation: { readonly enabled: boolean }
+  }
   readonly triage: { readonly enabled: boolean }
 }
 
@@ -57,6 +61,20 @@ const featureTable = {
       gitlab: [{ id: "note_events", name: "Comments" }]
     },
     rights: { ...ofGitea(["write:issue"]), github: ["Pull requests: write", "Issues: write"], gitlab: ["api"] }
+  },
+  // Comments of the events for commands get replies, too.
+  conversations: {
+    isUsed: ({ review }) => review.comment_commands && review.conversation.enabled,
+    events: {
+      ...ofGitea([{ id: "issue_comment", name: "Issue Comment" }]),
+      github: [
+        { id: "pull_request_review_comment", name: "Pull request review comments" },
+        { id: "pull_request_review", name: "Pull request reviews" },
+        { id: "commit_comment", name: "Commit comments" }
+      ],
+      gitlab: []
+    },
+    rights: { ...ofGitea(["write:issue"]), github: ["Pull requests: write", "Issues: write"], gitlab: [] }
   },
   pushes: {
     isUsed: ({ review }) => (review.auto_commit.include_branches ?? []).length > 0,

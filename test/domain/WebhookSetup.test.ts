@@ -21,10 +21,20 @@ it.each(kinds)("the path of %s is one of the service, for this kind", (kind) => 
   expect(parseRoute("", webhookSetups[kind].path)).toEqual({ _tag: "Webhook", kind })
 })
 
-it("a workspace uses pushes of the branches that it lists, and issues where it triages them", () => {
-  const workspace = (branches: ReadonlyArray<string> | undefined, enabled: boolean) => [
-    { review: { auto_commit: { include_branches: branches } }, triage: { enabled } }
+it("a workspace uses pushes of the branches that it lists, issues where it triages them, and conversations unless they are off", () => {
+  const workspace = (branches: ReadonlyArray<string> | undefined, enabled: boolean, talks = false, commands = true) => [
+    {
+      review: {
+        auto_commit: { include_branches: branches },
+        comment_commands: commands,
+        conversation: { enabled: talks }
+      },
+      triage: { enabled }
+    }
   ]
+  expect(listUsedFeatures("github", workspace([], false, true))).toEqual(["reviews", "commands", "conversations"])
+  expect(listUsedFeatures("github", workspace([], false, true, false))).toEqual(["reviews", "commands"])
+  expect(listUsedFeatures("gitlab", workspace([], false, true))).toEqual(["reviews", "commands"])
   expect(listUsedFeatures("gitea", workspace(undefined, false))).toEqual(["reviews", "commands"])
   expect(listUsedFeatures("gitea", workspace([], true))).toEqual(["reviews", "commands", "issues"])
   expect(listUsedFeatures("github", workspace(["main"], true))).toEqual(["reviews", "commands", "pushes"])
@@ -46,6 +56,7 @@ it("the README names the same events", async () => {
         .join(", ")
     )
   expect(row("Events")).toEqual(names("reviews", "commands"))
+  expect(row("Also for replies")).toEqual(names("conversations"))
   expect(row("Also for pushes")).toEqual(names("pushes"))
 })
 

@@ -3,7 +3,6 @@ import type { Params } from "../ReasonParams.ts"
 
 export const conversationReasons = {
   ConversationOff: {},
-  ConversationsUnsupported: { host: "text" },
   CommentDeleted: {},
   CommentOfBot: { account: "text" },
   ConversationLocked: {},

@@ -26,7 +26,6 @@ export const publicationReasons = {
   IssuesCurrent: {},
   GoneAtHost: {},
   NoReactionsAtHost: {},
-  NoConversationsAtHost: {},
   /** The configuration does not have it, or does not permit it. */
   ChannelMissing: { channel: "text", workspace: "text" },
   NoticeChannelMissing: { channel: "text" },

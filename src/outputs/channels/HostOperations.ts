@@ -50,7 +50,7 @@ export const sendAtHost = Effect.fnUntraced(function* (
     }
     case "Reply": {
       const { comment } = operation
-      const conversations = yield* requireConversations(client)
+      const { conversations } = client
       const op = parseMarkers(operation.body).at(-1)?.op
       const at = conversationTarget(change, operation.head)
       // The reply may exist although the records do not contain it, for example after they were lost.
@@ -60,7 +60,7 @@ export const sendAtHost = Effect.fnUntraced(function* (
     }
     case "Reaction": {
       const { comment, reaction } = operation
-      const { react } = yield* requireConversations(client)
+      const { react } = client.conversations
       if (react === undefined) return unwritten(comment.id, { _tag: "NoReactionsAtHost" })
       yield* react(repo, conversationTarget(change, change.head), comment, reaction)
       return { hostId: comment.id, url: undefined }
@@ -79,11 +79,6 @@ const conversationTarget = ({ target }: Change, head: string | undefined): Conve
   number: target.number,
   head: target.number === undefined ? head : undefined
 })
-
-const requireConversations = ({ conversations }: ForgeClient) =>
-  conversations === undefined
-    ? Effect.fail(new ForgeError({ reason: "invalid", operation: "reply", why: { _tag: "NoConversationsAtHost" } }))
-    : Effect.succeed(conversations)
 
 /** Fails for an issue whose text has changed since it was triaged. */
 const checkUnchanged = Effect.fnUntraced(function* (client: ForgeClient, change: Change, number: number, head: string) {
@@ -107,9 +102,8 @@ export const findAtHost = Effect.fnUntraced(function* (
   operation: HostOperation
 ): Effect.fn.Return<HostWrite | undefined, ForgeError> {
   if (operation._tag === "Reply") {
-    const conversations = yield* requireConversations(client)
     const marker = toSearchText({ op: publication.operationId })
-    return yield* conversations.findReply(
+    return yield* client.conversations.findReply(
       change.repo,
       conversationTarget(change, operation.head),
       operation.comment,

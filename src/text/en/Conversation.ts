@@ -3,7 +3,6 @@ import type { conversationReasons } from "../../domain/reasons/Conversation.ts"
 
 export const conversationTexts = {
   ConversationOff: "{=review.conversation.enabled} is false",
-  ConversationsUnsupported: "comments of {host} get no replies",
   CommentDeleted: "the comment was deleted",
   CommentOfBot: "{account} is a bot",
   ConversationLocked: "the conversation is locked",

@@ -811,6 +811,7 @@ export const pageTexts = {
   "setup.deliveries": "Deliveries",
   "setup.events.reviews": "Events for reviews",
   "setup.events.commands": "Events for commands",
+  "setup.events.conversations": "Events for replies to comments",
   "setup.events.issues": "Also for triage of issues",
   "setup.events.pushes": "Also for reviews of pushes",
   "setup.ignored": "No review",

@@ -26,7 +26,6 @@ export const publicationTexts = {
   IssuesCurrent: "the managed issues are up to date",
   GoneAtHost: "it is closed or no longer exists at the host",
   NoReactionsAtHost: "the host has no reactions to comments",
-  NoConversationsAtHost: "comments of this host get no replies",
   ChannelMissing: "channel {channel} of workspace {workspace} is no longer configured",
   NoticeChannelMissing: "channel {channel} is no longer configured as a channel of notices",
   ChannelKindChanged: "channel {channel} changed its kind and does not support {operation}; request the review again",

@@ -3,7 +3,6 @@ import type { conversationReasons } from "../../domain/reasons/Conversation.ts"
 
 export const conversationTexts = {
   ConversationOff: "{=review.conversation.enabled} 为 false",
-  ConversationsUnsupported: "不回复 {host} 的评论",
   CommentDeleted: "评论已删除",
   CommentOfBot: "{account} 是机器人",
   ConversationLocked: "讨论已锁定",

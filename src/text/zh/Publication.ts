@@ -25,7 +25,6 @@ export const publicationTexts = {
   IssuesCurrent: "受管理的议题已是最新",
   GoneAtHost: "它在代码托管平台上已关闭或不再存在",
   NoReactionsAtHost: "平台没有对评论的表情回应",
-  NoConversationsAtHost: "不回复此平台的评论",
   ChannelMissing: "工作区 {workspace} 的渠道 {channel} 已不在配置中",
   NoticeChannelMissing: "渠道 {channel} 已不再是通知的渠道",
   ChannelKindChanged: "渠道 {channel} 更改了类型，不支持 {operation}；请重新请求评审",
