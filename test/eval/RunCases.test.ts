@@ -52,8 +52,11 @@ const right = (one: EvalCase): ReadonlyArray<unknown> =>
 /** A finding about a new line without an expected problem. */
 const wrong = (one: EvalCase): unknown => {
   const path = changedPaths(one)[0] ?? ""
-  const before = new Set((one.before.get(path) ?? "").split("\n"))
-  const quote = (one.after.get(path) ?? "").split("\n").find((line) => line.trim().length > 1 && !before.has(line))
+  const others = [
+    ...(one.before.get(path) ?? "").split("\n"),
+    ...one.expected.flatMap((problem) => linesOf(one, problem))
+  ]
+  const quote = (one.after.get(path) ?? "").split("\n").find((line) => line.trim().length > 1 && !others.includes(line))
   return { file: path, severity: "low", category: "style", message: "I would not write it so", quote }
 }
 

@@ -248,7 +248,8 @@ it("text of the model, of titles and of paths is inert in every comment", async 
     ...pull.comments.map(({ body }) => body),
     ...pull.reviews.flatMap(({ body, comments }) => [body, ...comments.map((one) => one.body)])
   ].filter((body) => body !== "")
-  expect(bodies.length).toBeGreaterThan(lines.length / 2)
+  // The summary, and as many comments as a review has at most by default.
+  expect(bodies.length).toBeGreaterThan(10)
   // Our own links and markers have the form that the parsers accept.
   const own = '<!-- aicr:v1 {"op":"own","fp":"f","scope":"s"} -->'
   const found = bodies.flatMap((body) =>

@@ -13,8 +13,6 @@ const forOperators: ReadonlySet<Reason["_tag"]> = new Set([
   "UnneededPath",
   "WithoutSandbox",
   "ProcessorEmulated",
-  "ListedFilesReviewed",
-  "ContextUnread",
   "ProblemsEmpty",
   "ProblemsBelowSeverity",
   "ProblemsRefuted",
