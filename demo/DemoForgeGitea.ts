@@ -5,6 +5,7 @@ import { addComment, computeDiff, removePending, reviewsFor } from "./DemoForgeS
 import type { DemoComment, DemoPull, DemoReview } from "./DemoForgeState.ts"
 import { changeRoutes } from "./DemoForgeGiteaChanges.ts"
 import { delivered } from "./DemoForgeGiteaEvents.ts"
+import { talkRoutes } from "./DemoForgeGiteaTalk.ts"
 import {
   commentJson,
   pullJson,
@@ -308,7 +309,7 @@ const routes: ReadonlyArray<DemoRoute> = [
 export const giteaDialect: DemoDialect = {
   name: "gitea",
   apiPath: "/api/v1",
-  routes: [...routes, ...changeRoutes],
+  routes: [...routes, ...talkRoutes(notFound), ...changeRoutes],
   error,
   payload: (event, url, state) => {
     const made = delivered(event, url, state)
