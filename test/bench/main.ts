@@ -22,6 +22,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   chat: () => import("./chat.ts").then((module) => module.chat),
   cluster: () => import("./cluster.ts").then((module) => module.cluster),
   cpu: () => import("./cpu.ts").then((module) => module.cpu),
+  conversation: () => import("./conversation.ts").then((module) => module.conversation),
   config: () => import("./config.ts").then((module) => module.config),
   dashboard: () => import("./dashboard.ts").then((module) => module.dashboard),
   failover: () => import("./failover.ts").then((module) => module.failover),

@@ -18,6 +18,7 @@ export const wholes = {
   AICR_TEST_CHAT: "10000",
   AICR_TEST_CLOCKS: "all",
   AICR_TEST_COMMITS: "300",
+  AICR_TEST_CONVERSATIONS: "all",
   AICR_TEST_FAULTS: "all",
   AICR_TEST_FILE_MB: "1024",
   AICR_TEST_HOOK_KILLS: "all",

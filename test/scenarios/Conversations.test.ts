@@ -1,0 +1,91 @@
+/**
+ * Conversations at each host, with the real process: a question in the thread of a finding, and one below the change, get one reply each, in their
+ * place; an objection that the code proves withdraws the finding; outsiders, thanks and people who talk to one another get no sentence. A process
+ * that is killed at a write replies once all the same: four kills on Gitea, 100 on every host with AICR_TEST_CONVERSATIONS=all.
+ */
+import { expect, it, onTestFinished } from "vitest"
+import type { Fault } from "../../demo/DemoForge.ts"
+import { ForgeKind } from "../../src/domain/Kinds.ts"
+import { getConversations } from "../harness/FakeHostConversations.ts"
+import { getThread } from "../harness/FakeThreads.ts"
+import { say, startReviewed } from "../harness/ReviewedChange.ts"
+import { isWhole as isWholeOf } from "../harness/Samples.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+it.each(["gitea", "github", "gitlab"] as const satisfies ReadonlyArray<ForgeKind>)(
+  "people and the service converse at %s",
+  async (kind) => {
+    const { comment, describe, forge, model, pull, replies, repository, stop } = await startReviewed(kind)
+    onTestFinished(stop)
+    // GitLab has replies to comments below the change in threads of their own.
+    const below = () =>
+      [...pull.comments, ...[...getConversations(repository).replies.values()].flat()].filter(
+        ({ body, user }) => user.login === "aicr" && body.includes("sum of nothing")
+      )
+
+    const first = await say(forge, pull, "ada", "Why is that a problem?", comment)
+    await waitUntil(() => replies().length === 1, { timeout: 30_000, describe })
+    expect(replies()[0]?.body).toContain("Because the sum of nothing is undefined.")
+    await waitUntil(() => getConversations(repository).reactions.some((one) => one.comment === first), { describe })
+
+    await say(forge, pull, "ada", "@aicr what does it do?")
+    await waitUntil(() => below().length === 1, { timeout: 30_000, describe })
+
+    // None of these gets a sentence. The last one does, so that all of them were decided.
+    await say(forge, pull, "eve", "@aicr and tests?")
+    await say(forge, pull, "ada", "I do not like it.")
+    await say(forge, pull, "ada", "Thanks!", comment)
+    await say(forge, pull, "ada", "@bob and you?", comment)
+    await say(forge, pull, "ada", "An empty cart returns early.", comment)
+    await waitUntil(() => replies().length === 2, { timeout: 30_000, describe })
+    expect(replies()[1]?.body).toContain("**Withdrawn.**\n\nYou are right.")
+    await waitUntil(() => getThread(comment).body?.includes("Withdrawn") === true, { timeout: 30_000, describe })
+    expect(below()).toHaveLength(1)
+    expect(model.requests.filter(({ text }) => text.includes("Write the reply"))).toHaveLength(3)
+    forge.expectContract()
+  },
+  180_000
+)
+
+/** Writes of a reply: its reaction, and its text. `lost`: the host has executed the write when the process is killed. */
+const kills = [
+  { write: 0, kind: "cut" },
+  { write: 0, kind: "lost" },
+  { write: 1, kind: "cut" },
+  { write: 1, kind: "lost" }
+] as const
+const isWhole = isWholeOf("AICR_TEST_CONVERSATIONS")
+
+it.each(isWhole ? ForgeKind.literals : (["gitea"] as const))(
+  "a process that is killed at any write replies once at %s",
+  async (host) => {
+    const { aicr, comment, describe, forge, model, pull, replies, stop } = await startReviewed(host)
+    onTestFinished(stop)
+    const rounds = isWhole ? 25 : 1
+    for (let round = 0; round < rounds; round++)
+      for (const { kind, write } of kills) {
+        const before = replies().length
+        const asked = model.requests.length
+        const struck = Promise.withResolvers<void>()
+        let writes = 0
+        forge.intercept(({ method, path }): Fault | undefined => {
+          const isWrite = method === "POST" && !/reviewers|graphql|markdown/.test(path)
+          if (!isWrite || writes++ !== write) return undefined
+          void aicr.kill().then(struck.resolve)
+          return { kind }
+        })
+        // The process may be killed before its response arrives; the receipt is stored by then.
+        await say(forge, pull, "ada", `Why, in case ${round} ${write} ${kind}?`, comment).catch(() => undefined)
+        await struck.promise
+        await aicr.start()
+        await waitUntil(() => replies().length > before, { timeout: 60_000, describe })
+        // The next question is handled after it, so that a second reply would be there.
+        await say(forge, pull, "ada", `And after case ${round} ${write} ${kind}?`, comment)
+        await waitUntil(() => replies().length > before + 1, { timeout: 60_000, describe })
+        expect(replies()).toHaveLength(before + 2)
+        // A model is called once per question: a response that was recorded is not paid for again.
+        expect(model.requests.length - asked).toBe(2)
+      }
+  },
+  isWhole ? 3_600_000 : 240_000
+)
