@@ -183,7 +183,7 @@ const judge = (claims: typeof Claims.Type, hunks: ReadonlyArray<CodeHunk>): Read
 const summary = (hunks: ReadonlyArray<CodeHunk>): string => {
   const files = new Set(hunks.map(({ path }) => path)).size
   const added = hunks.reduce((sum, { lines }) => sum + lines.filter((line) => line.added).length, 0)
-  return `**Demo model \`${demoModelName}\`: a set of ${demoRules.length} static rules, not a language model.** It read ${counted(added, "added line")} in ${counted(files, "file")}, and does not know what they are for. Put a provider's key into the environment for a real review.`
+  return `**Demo model \`${demoModelName}\`: a set of ${demoRules.length} static rules, not a language model.** It read ${counted(added, "added line")} in ${counted(files, "file")}, without their purpose. Put a provider's key into the environment for a real review.`
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`

@@ -11,7 +11,7 @@ import { parseMarkers } from "../../src/outputs/Marker.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 
 /** The comment of a command, and what it is about. */
-export interface Subject {
+export interface CommandedChange {
   readonly client: ForgeClient
   readonly change: Change
   readonly comment: CommentPlace | undefined
@@ -21,7 +21,7 @@ export interface Subject {
 }
 
 /** Adds a reaction to the comment of a command, as far as the host has them. */
-export const react = ({ change, client, comment, number }: Subject, reaction: CommentReaction) =>
+export const react = ({ change, client, comment, number }: CommandedChange, reaction: CommentReaction) =>
   comment === undefined || client.conversations.react === undefined
     ? Effect.void
     : Effect.catch(
@@ -30,7 +30,7 @@ export const react = ({ change, client, comment, number }: Subject, reaction: Co
       )
 
 /** Returns the fingerprint of the finding whose thread has the comment. */
-export const readOwnFinding = Effect.fnUntraced(function* ({ change, client, comment, number }: Subject) {
+export const readOwnFinding = Effect.fnUntraced(function* ({ change, client, comment, number }: CommandedChange) {
   if (comment === undefined) return undefined
   const conversation = yield* client.conversations.read(change.repo, { number, head: undefined }, comment)
   if (conversation?.path === undefined) return undefined
@@ -46,7 +46,7 @@ export const readOwnFinding = Effect.fnUntraced(function* ({ change, client, com
  * reason for the receipt.
  */
 export const dismissInThread = Effect.fnUntraced(function* (
-  subject: Subject,
+  subject: CommandedChange,
   { reason, text }: Extract<ExecutedCommand, { readonly name: "dismiss" }>
 ) {
   const { change, client, number, person, workspace } = subject

@@ -20,7 +20,7 @@ import { labelsFor } from "../../src/outputs/Labels.ts"
 import { renderMarker } from "../../src/outputs/Marker.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { dismissInThread, react, readOwnFinding } from "./CommandedFinding.ts"
-import type { Subject } from "./CommandedFinding.ts"
+import type { CommandedChange } from "./CommandedFinding.ts"
 import { afterCommandFailure } from "./PublishDecision.ts"
 import { isBoundByBranch, noCommands, workspaceOfBase } from "../review/ReviewSubject.ts"
 import { missingToken } from "../review/MissingToken.ts"
@@ -117,7 +117,7 @@ const execute = Effect.fnUntraced(function* (eventId: string) {
   yield* settle("executed", { _tag: "HelpPosted" })
 })
 
-const postHelp = Effect.fnUntraced(function* (eventId: string, { change, client, number, workspace }: Subject) {
+const postHelp = Effect.fnUntraced(function* (eventId: string, { change, client, number, workspace }: CommandedChange) {
   const marker = renderMarker({ op: replyId(eventId), scope: targetKey(change) })
   if ((yield* client.findComment(change.repo, number, marker)) !== undefined) return
   const { commands } = labelsFor(workspace.review.output_language)

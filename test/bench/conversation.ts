@@ -5,7 +5,7 @@
  */
 import type { Fault } from "../../demo/DemoForge.ts"
 import { getConversations } from "../harness/FakeHostConversations.ts"
-import { say, startReviewed } from "../harness/ReviewedChange.ts"
+import { startReviewed, writeComment } from "../harness/ReviewedChange.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const questions = 40
@@ -42,7 +42,7 @@ const measureReplies = async () => {
   for (let n = 0; n < questions; n++) {
     const began = performance.now()
     const said = replies().length
-    const id = await say(forge, pull, "ada", `Why is that, in case ${n}?`, comment)
+    const id = await writeComment(forge, pull, "ada", `Why is that, in case ${n}?`, comment)
     const wait = { timeout: 30_000, interval: 5, describe }
     await waitUntil(() => getConversations(repository).reactions.some((one) => one.comment === id), wait)
     acks.push(performance.now() - began)
@@ -66,7 +66,7 @@ const countKilled = async () => {
       return { kind: n % 4 < 2 ? "cut" : "lost" }
     })
     // The process may be killed before its response arrives; the receipt is stored by then.
-    await say(forge, pull, "ada", `Why is that, in case ${n}?`, comment).catch(() => undefined)
+    await writeComment(forge, pull, "ada", `Why is that, in case ${n}?`, comment).catch(() => undefined)
     await struck.promise
     await aicr.start()
     await waitUntil(() => replies().length > said, { timeout: 60_000, describe })

@@ -89,7 +89,7 @@ describe("without the prefix", () => {
     expect(findAddressedCommand(body, "aicr", isReply)).toEqual(expected)
   })
 
-  it("knows the account of an app without its suffix, and no account before it is read", () => {
+  it("compares the account of an app without its suffix, and no account before it was read", () => {
     expect(findAddressedCommand("@aicr review", "aicr[bot]", false)).toEqual(review)
     expect(findAddressedCommand("@aicr review", undefined, false)).toBeUndefined()
   })

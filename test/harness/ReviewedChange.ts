@@ -28,7 +28,7 @@ const finding = {
 }
 
 /** Writes a comment of a person in the thread of a comment, or below the change, and delivers it. */
-export const say = async (
+export const writeComment = async (
   forge: FakeForge,
   pull: DemoPull,
   login: string,

@@ -8,7 +8,7 @@ import type { Fault } from "../../demo/DemoForge.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { getConversations } from "../harness/FakeHostConversations.ts"
 import { getThread } from "../harness/FakeThreads.ts"
-import { say, startReviewed } from "../harness/ReviewedChange.ts"
+import { startReviewed, writeComment } from "../harness/ReviewedChange.ts"
 import { isWhole as isWholeOf } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
@@ -23,20 +23,20 @@ it.each(["gitea", "github", "gitlab"] as const satisfies ReadonlyArray<ForgeKind
         ({ body, user }) => user.login === "aicr" && body.includes("sum of nothing")
       )
 
-    const first = await say(forge, pull, "ada", "Why is that a problem?", comment)
+    const first = await writeComment(forge, pull, "ada", "Why is that a problem?", comment)
     await waitUntil(() => replies().length === 1, { timeout: 30_000, describe })
     expect(replies()[0]?.body).toContain("Because the sum of nothing is undefined.")
     await waitUntil(() => getConversations(repository).reactions.some((one) => one.comment === first), { describe })
 
-    await say(forge, pull, "ada", "@aicr what does it do?")
+    await writeComment(forge, pull, "ada", "@aicr what does it do?")
     await waitUntil(() => below().length === 1, { timeout: 30_000, describe })
 
     // None of these gets a sentence. The last one does, so that all of them were decided.
-    await say(forge, pull, "eve", "@aicr and tests?")
-    await say(forge, pull, "ada", "I do not like it.")
-    await say(forge, pull, "ada", "Thanks!", comment)
-    await say(forge, pull, "ada", "@bob and you?", comment)
-    await say(forge, pull, "ada", "An empty cart returns early.", comment)
+    await writeComment(forge, pull, "eve", "@aicr and tests?")
+    await writeComment(forge, pull, "ada", "I do not like it.")
+    await writeComment(forge, pull, "ada", "Thanks!", comment)
+    await writeComment(forge, pull, "ada", "@bob and you?", comment)
+    await writeComment(forge, pull, "ada", "An empty cart returns early.", comment)
     await waitUntil(() => replies().length === 2, { timeout: 30_000, describe })
     expect(replies()[1]?.body).toContain("**Withdrawn.**\n\nYou are right.")
     await waitUntil(() => getThread(comment).body?.includes("Withdrawn") === true, { timeout: 30_000, describe })
@@ -75,12 +75,14 @@ it.each(isWhole ? ForgeKind.literals : (["gitea"] as const))(
           return { kind }
         })
         // The process may be killed before its response arrives; the receipt is stored by then.
-        await say(forge, pull, "ada", `Why, in case ${round} ${write} ${kind}?`, comment).catch(() => undefined)
+        await writeComment(forge, pull, "ada", `Why, in case ${round} ${write} ${kind}?`, comment).catch(
+          () => undefined
+        )
         await struck.promise
         await aicr.start()
         await waitUntil(() => replies().length > before, { timeout: 60_000, describe })
         // The next question is handled after it, so that a second reply would be there.
-        await say(forge, pull, "ada", `And after case ${round} ${write} ${kind}?`, comment)
+        await writeComment(forge, pull, "ada", `And after case ${round} ${write} ${kind}?`, comment)
         await waitUntil(() => replies().length > before + 1, { timeout: 60_000, describe })
         expect(replies()).toHaveLength(before + 2)
         // A model is called once per question: a response that was recorded is not paid for again.
