@@ -62,7 +62,7 @@ const countKilled = async () => {
     let writes = 0
     forge.intercept(({ method }): Fault | undefined => {
       if (method !== "POST" || writes++ !== n % 2) return undefined
-      void aicr.kill().then(struck.resolve)
+      void aicr.kill().then(() => struck.resolve())
       return { kind: n % 4 < 2 ? "cut" : "lost" }
     })
     // The process may be killed before its response arrives; the receipt is stored by then.

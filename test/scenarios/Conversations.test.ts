@@ -71,7 +71,7 @@ it.each(isWhole ? ForgeKind.literals : (["gitea"] as const))(
         forge.intercept(({ method, path }): Fault | undefined => {
           const isWrite = method === "POST" && !/reviewers|graphql|markdown/.test(path)
           if (!isWrite || writes++ !== write) return undefined
-          void aicr.kill().then(struck.resolve)
+          void aicr.kill().then(() => struck.resolve())
           return { kind }
         })
         // The process may be killed before its response arrives; the receipt is stored by then.
