@@ -64,7 +64,7 @@ const faultsOfNode = (node: RootContent, place: Place): ReadonlyArray<string> =>
         : [`heading ${JSON.stringify(first)}`]
     }
     case "code":
-      return /^(suggestion(:-\d+\+0)?|text|ts|)$/.test(node.lang ?? "") ? [] : [`language ${node.lang}`]
+      return /^(suggestion(:-\d+\+0)?|text|ts|diff|)$/.test(node.lang ?? "") ? [] : [`language ${node.lang}`]
     case "text":
       return faultsOfText(node.value.replace(ownUrls, ""))
     case "inlineCode":

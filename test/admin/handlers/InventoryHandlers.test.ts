@@ -10,7 +10,7 @@ import { password, startAdmin } from "../AdminServer.ts"
 import type { AdminServer } from "../AdminServer.ts"
 
 const url = "https://aicr.test/webhooks/gitea"
-const events = ["pull_request", "pull_request_sync", "pull_request_comment"]
+const events = ["pull_request", "pull_request_sync", "pull_request_comment", "issue_comment"]
 let forge: FakeForge
 let admin: AdminServer
 let token: unknown
@@ -109,7 +109,7 @@ describe("the set-up of webhooks", () => {
       owner_place: "Organization → Settings → Webhooks → Add Webhook → Gitea",
       url,
       content_type: "POST, application/json",
-      events: ["Pull Request", "Pull Request Synchronized", "Pull Request Comment"],
+      events: ["Pull Request", "Pull Request Synchronized", "Pull Request Comment", "Issue Comment"],
       rights: { _tag: "RepositoryAdministrator" }
     })
   })
