@@ -29,7 +29,7 @@ it("records each delivery of a pull request with its facts and the decision of i
   expect(await at.forge.send(opened)).toMatchObject({ body: { status: "duplicate" } })
   expect(await at.forge.send(opened)).toMatchObject({ body: { status: "duplicate" } })
   answers.push(await at.forge.notify(pull, "label_updated"))
-  answers.push(await at.forge.send(at.forge.delivery({ kind: "comment", pull, body: "Nice", sender })))
+  answers.push(await at.forge.send(at.forge.delivery({ kind: "comment", pull, body: "@bob nice", sender })))
   answers.push(await at.forge.send(at.forge.delivery({ kind: "comment", pull, body: "/aicr review", sender })))
   answers.push(await at.forge.notify(pull, "closed"))
   done.resolve()
