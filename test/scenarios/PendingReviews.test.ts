@@ -79,6 +79,7 @@ it.each(hosts)(
           channels: [
             {
               name: "review",
+              max_comments: 100,
               kind: {
                 gitea: "gitea_pr_review",
                 forgejo: "gitea_pr_review",

@@ -55,7 +55,7 @@ it("logs each step of a review with the id of its event", async () => {
   expect(formsOf(at.aicr.log.split("\n").filter((line) => line.includes(eventId))).toSorted()).toEqual(
     example.toSorted()
   )
-  expect(documented).toHaveLength(6)
+  expect(documented).toHaveLength(5)
   for (const [text = "", ...fields] of documented) {
     for (const field of fields) expect(find(text)).toHaveProperty(field)
   }
