@@ -48,8 +48,8 @@ it("a workspace with a token of its own is added node by node: no review of it f
 const nextRelease: ReadonlyArray<Change> = [
   [
     "src/domain/Change.ts",
-    "requestedBy: Schema.optional(Schema.String)\n",
-    "requestedBy: Schema.optional(Schema.String),\n  received: Schema.optional(Schema.String)\n"
+    "full: Schema.optional(Schema.Literal(true))\n",
+    "full: Schema.optional(Schema.Literal(true)),\n  received: Schema.optional(Schema.String)\n"
   ],
   ["src/admission/Admit.ts", "const common = {", 'const common = { received: "by the next release",'],
   [
