@@ -5,7 +5,7 @@
  */
 import { Schema } from "effect"
 import { CommentPlace } from "./Change.ts"
-import { fenceAfter } from "./CodeFence.ts"
+import { mentionName, spokenLines } from "./SpokenText.ts"
 import { truncate } from "./Text.ts"
 
 /** Maximum number of characters of the free text of a command. */
@@ -77,7 +77,7 @@ const readReason = (text: string) => {
   for (const [reason, phrases] of reasonPhrases) {
     // A Chinese phrase may be followed by further characters.
     const phrase = phrases.find(
-      (one) => folded.startsWith(one) && (/[^\u0020-\u007e]/.test(one) || isWordEnd(rest[one.length]))
+      (one) => folded.startsWith(one) && (/\p{Script=Han}/u.test(one) || isWordEnd(rest[one.length]))
     )
     if (phrase !== undefined)
       return { reason, text: rest.slice(phrase.length).replace(/^[\s,.;:!，。；：！—-]{1,20}/, "") }
@@ -110,17 +110,6 @@ const readers: Readonly<Record<typeof CommandName.Type, (args: string) => Comman
 
 const isName = Schema.is(CommandName)
 
-/** Returns the lines that are neither quoted nor code, without code in them. */
-const spokenLines = function* (body: string): Generator<string> {
-  let fence: string | undefined
-  for (const line of body.slice(0, maxLength).split("\n")) {
-    const next = fenceAfter(fence, line)
-    const isCode = fence !== undefined || next !== undefined
-    fence = next
-    if (!isCode && !/^ {0,3}>/.test(line)) yield line.replaceAll(/`[^`]*`/g, "``").trimEnd()
-  }
-}
-
 /** Matches `/aicr WORD` and `/review`, each as separate words. */
 const slash = /(?:^|\s)\/(?:aicr[ \t]{1,20}([a-z]{3,10})|(review))(?=$|[\s.,;:!?])/gi
 /** Matches an unknown word in the position of a command; its author gets the list of commands. */
@@ -141,7 +130,7 @@ const readSlash = (line: string): Command | undefined => {
 /** Returns the first command of a comment after `/aicr`, `help` for an unknown one, and undefined for a comment without a command. */
 export const findCommand = (body: string): Command | undefined => {
   let isTried = false
-  for (const line of spokenLines(body)) {
+  for (const line of spokenLines(body.slice(0, maxLength))) {
     const command = readSlash(line)
     if (command !== undefined) return command
     const word = unknownWord.exec(line)?.[1]?.toLowerCase()
@@ -165,9 +154,6 @@ const readWord = (text: string, mayContinue: boolean): Command | undefined => {
   return command !== undefined && (mayContinue || isComplete(command, args)) ? command : undefined
 }
 
-/** The account of an app of GitHub is mentioned without its suffix. */
-const mentionName = (account: string): string => account.replace(/\[bot\]$/i, "").toLowerCase()
-
 /**
  * Returns the command of a comment after a mention of the account, or as the first word of a reply in a thread; undefined for all others.
  * `account`: that of the service, if it is known.
@@ -179,7 +165,7 @@ export const findAddressedCommand = (
 ): Command | undefined => {
   let isFirst = true
   const mention = account === undefined ? undefined : `@${mentionName(account)}`
-  for (const line of spokenLines(body)) {
+  for (const line of spokenLines(body.slice(0, maxLength))) {
     const text = line.trim()
     if (text === "") continue
     const word = isReply && isFirst ? readWord(text, false) : undefined

@@ -82,17 +82,28 @@ const faultsOf = (found: ReadonlyArray<Found>): ReadonlyArray<string> =>
     )
   )
 
+const context: { pattern?: RegExp; text?: string; sample?: () => void } = createContext({})
+/** Maximum time in milliseconds of one replacement, also with a pattern that would never end. */
+const maxMillis = 2000
+
+const takeSample = new Script("sample()")
+/** Of some classes the generator seeks a character without end. */
+const maxSampleMillis = 20_000
+
 /** Pieces of what matches. */
 const piecesFor = (source: string, flags: string): ReadonlyArray<string> => {
-  let matching: ReadonlyArray<string>
-  try {
+  const untyped = source.replace(/\\[a-zA-Z]|[\\()[\]{}?*+^$|]/g, "")
+  let matching: ReadonlyArray<string> = [untyped]
+  context.sample = () => {
     matching = fc.sample(fc.stringMatching(new RegExp(source, flags.replace(/[gy]/g, "")), { maxLength: 40 }), {
       seed: 7,
       numRuns: 4
     })
+  }
+  try {
+    takeSample.runInContext(context, { timeout: maxSampleMillis })
   } catch {
-    // Assertions that the generator does not support.
-    matching = [source.replace(/\\[a-zA-Z]|[\\()[\]{}?*+^$|]/g, "")]
+    // Assertions and classes that the generator does not support.
   }
   return matching
     .flatMap((text) => [text.slice(0, -1), text.slice(0, Math.ceil(text.length / 2))])
@@ -100,9 +111,6 @@ const piecesFor = (source: string, flags: string): ReadonlyArray<string> => {
 }
 
 const replaceAll = new Script('text.replace(pattern, "")')
-const context: { pattern?: RegExp; text?: string } = createContext({})
-/** Maximum time in milliseconds of one replacement, also with a pattern that would never end. */
-const maxMillis = 2000
 /** Shorter times are not compared. */
 const shortMillis = 4
 
