@@ -9,12 +9,10 @@ import type { Change } from "../../src/domain/Change.ts"
 import { ReservationId } from "../../src/domain/Keys.ts"
 import type { ForgeClient, HostConversations } from "../../src/forge/Forge.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
+import { unlessUndisclosed } from "../review/Undisclosed.ts"
 
 /** `stranger`: a person without write access who may get a reply all the same. */
 type Converser = "writer" | "stranger" | "refused"
-
-const isUndisclosed = (reason: string): boolean =>
-  reason === "forbidden" || reason === "unauthorized" || reason === "not_found" || reason === "invalid"
 
 export const findConverser = Effect.fnUntraced(function* (
   client: Pick<ForgeClient, "canWrite">,
@@ -23,19 +21,10 @@ export const findConverser = Effect.fnUntraced(function* (
   { review }: Pick<Workspace, "review">,
   person: string
 ) {
-  const canWrite = yield* Effect.catchIf(
-    client.canWrite(repo, person),
-    ({ reason }) => isUndisclosed(reason),
-    () => Effect.succeed(false)
-  )
-  if (canWrite) return "writer" satisfies Converser
+  if (yield* unlessUndisclosed(client.canWrite(repo, person), false)) return "writer" satisfies Converser
   const { from } = review.conversation
   if (from !== undefined) return (from === "everybody" ? "stranger" : "refused") satisfies Converser
-  const isPrivate = yield* Effect.catchIf(
-    conversations.isPrivate(repo),
-    ({ reason }) => isUndisclosed(reason),
-    () => Effect.succeed(undefined)
-  )
+  const isPrivate = yield* unlessUndisclosed(conversations.isPrivate(repo), undefined)
   return (isPrivate === true ? "stranger" : "refused") satisfies Converser
 })
 

@@ -11,6 +11,7 @@ import type { Change, HeadRepo } from "../../src/domain/Change.ts"
 import type { ForgeClient } from "../../src/forge/Forge.ts"
 import type { ForgeError } from "../../src/forge/ForgeError.ts"
 import type { Pushers } from "../../src/store/Receipts.ts"
+import { unlessUndisclosed } from "./Undisclosed.ts"
 
 /** Maximum number of accounts that pushed to the head whose permission is read; with more there is an outsider. */
 export const maxPushers = 20
@@ -62,13 +63,7 @@ export const findOutsider = Effect.fnUntraced(function* <E, R>(
   if ("outsider" in found) return found.outsider
   const requester = requestedBy === undefined || isTrustedRequester(requestedBy) ? [] : [requestedBy]
   for (const person of new Set([author.username, ...requester, ...found.people])) {
-    const isMember = yield* Effect.catchIf(
-      client.canWrite(repo, person),
-      ({ reason }) =>
-        reason === "forbidden" || reason === "unauthorized" || reason === "not_found" || reason === "invalid",
-      () => Effect.succeed(false)
-    )
-    if (!isMember) return person
+    if (!(yield* unlessUndisclosed(client.canWrite(repo, person), false))) return person
   }
   return undefined
 })
