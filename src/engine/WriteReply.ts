@@ -10,7 +10,6 @@ import type { Analysis, Usage } from "../domain/Analysis.ts"
 import { summaryText } from "../domain/SummaryText.ts"
 import type { Gateway } from "../llm/Gateway.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
-import { diffAround } from "../review/DiffAround.ts"
 import { readReply, replyPrompt, replySystem, replyTool } from "../review/ReplyPrompt.ts"
 import type { ModelReply, ReplyMaterial } from "../review/ReplyPrompt.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
@@ -18,7 +17,7 @@ import type { Objects } from "../store/Objects.ts"
 import { inEnglish } from "../text/en.ts"
 import { deriveFence } from "./plan/Fence.ts"
 import { queryStrictly } from "./questions/StrictQuery.ts"
-import { readStoredDiff } from "./record/StoredRecord.ts"
+import { readDiffAround } from "./record/DiffOfRun.ts"
 
 interface WrittenReply {
   readonly result: ModelReply | AgentError
@@ -38,23 +37,6 @@ const scrub = (material: ReplyMaterial): ReplyMaterial => ({
   comments: material.comments.map((comment) => ({ ...comment, text: scrubSecrets(comment.text) }))
 })
 
-/** A longer diff is not read: its lines are not shown. */
-const maxDiffBytes = 4 * 1024 * 1024
-const maxDiff = 12_000
-
-/** Returns the lines of the diff of a review around findings; empty if it was not recorded. */
-const readDiff = Effect.fnUntraced(function* (
-  runId: string | undefined,
-  { findings }: Pick<ReplyMaterial, "findings">
-) {
-  const places = findings.flatMap(({ anchor }) => anchor ?? [])
-  if (runId === undefined || places.length === 0) return ""
-  const diff = yield* Effect.catch(readStoredDiff(runId, maxDiffBytes), (error) =>
-    Effect.as(Effect.logInfo("diff of a review not read", { run_id: runId, error: error.message }), undefined)
-  )
-  return diff === undefined ? "" : diffAround(diff, places, maxDiff)
-})
-
 interface ReplyTask {
   readonly workspace: Workspace
   /** Name of a group in llm.model_chain. */
@@ -71,7 +53,9 @@ export const writeReply = Effect.fn("writeReply")(function* ({
   workspace
 }: ReplyTask): Effect.fn.Return<WrittenReply, never, Gateway | ModelRun | Objects> {
   const summary = given.isThread || review?.analysis === undefined ? "" : summaryText(review.analysis, inEnglish)
-  const material = scrub({ ...given, summary, diff: yield* readDiff(review?.id, given) })
+  const places = given.findings.flatMap(({ anchor }) => anchor ?? [])
+  const diff = review === undefined ? "" : yield* readDiffAround(review.id, places)
+  const material = scrub({ ...given, summary, diff })
   const fence = yield* deriveFence([material.head, ...material.comments.map(({ text }) => text)])
   const { outcome, models, usage } = yield* queryStrictly({
     snapshot: workspace.snapshot(),

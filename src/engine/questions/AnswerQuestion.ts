@@ -9,35 +9,22 @@ import { ChatQuestions } from "../../chat/ChatQuestions.ts"
 import type { ChatAnswer, ChatQuestion } from "../../chat/ChatQuestions.ts"
 import { Gateway } from "../../llm/Gateway.ts"
 import { ModelRun } from "../../llm/ModelRun.ts"
-import { diffAround } from "../../review/DiffAround.ts"
 import { questionPrompt, questionSystem, questionTool, readAnswer } from "../../review/QuestionPrompt.ts"
 import { scrubSecrets } from "../../review/Secrets.ts"
 import { Objects } from "../../store/Objects.ts"
-import { readStoredDiff } from "../record/StoredRecord.ts"
+import { readDiffAround } from "../record/DiffOfRun.ts"
 import { queryStrictly } from "./StrictQuery.ts"
 import { summaryText } from "../../domain/SummaryText.ts"
 
 /** Duration of one call, and of the wait for a provider that refuses it, because a person waits for the result. */
 const maxMillis = 60_000
-/** A longer diff is not read: its lines are not shown. */
-const maxDiffBytes = 4 * 1024 * 1024
-const maxCode = 12_000
 const maxPlaces = 20
-
-const readCode = Effect.fnUntraced(function* ({ analysis, runId }: ChatQuestion) {
-  const places = analysis.findings.flatMap(({ anchor }) => anchor ?? []).slice(0, maxPlaces)
-  if (places.length === 0) return ""
-  const diff = yield* Effect.catch(readStoredDiff(runId, maxDiffBytes), (error) =>
-    Effect.as(Effect.logInfo("diff of a review not read", { run_id: runId, error: error.message }), undefined)
-  )
-  return diff === undefined ? "" : diffAround(diff, places, maxCode)
-})
 
 /** The same question has the same prompt after a crash. The id of a request is unknown before its question is sent. */
 const toFence = (id: string): string => createHash("sha256").update(`fence ${id}`).digest("hex").slice(0, 24)
 
 const reply = Effect.fn("answerQuestion")(function* (question: ChatQuestion) {
-  const { analysis, id, person, repository, text, title, workspace } = question
+  const { analysis, id, person, repository, runId, text, title, workspace } = question
   const group = workspace.modelChain
   if (group === undefined)
     return {
@@ -45,7 +32,8 @@ const reply = Effect.fn("answerQuestion")(function* (question: ChatQuestion) {
       reason: "not_configured",
       why: "no model groups are configured; add llm.providers and llm.model_chain"
     } satisfies ChatAnswer
-  const diff = yield* readCode(question)
+  const places = analysis.findings.flatMap(({ anchor }) => anchor ?? []).slice(0, maxPlaces)
+  const diff = yield* readDiffAround(runId, places)
   const material = {
     question: scrubSecrets(text),
     title,
