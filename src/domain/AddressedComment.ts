@@ -2,7 +2,7 @@
  * Determines to whom a comment is addressed, and whether it needs words in reply. Quoted lines, code and hidden text do not count. Pure and
  * linear in the length of the text.
  */
-import { fenceAfter } from "./CodeFence.ts"
+import { mentionName, spokenLines } from "./SpokenText.ts"
 
 /** `service`: it mentions the account of the service, or has a command of it. `person`: it begins with the mention of another one. */
 type Addressee = "service" | "person" | "nobody"
@@ -14,24 +14,12 @@ const command = /(?:^|\s)\/aicr[ \t]+(?:ask|explain)(?![\w-])/i
 const mention = /(?<![\w@/.-])@([\w][\w.-]{0,99}(?:\/[\w.-]{1,99}){0,4})/g
 
 /** Returns the text that its writer wrote to others: without quotations, code and hidden text. */
-const spokenText = (body: string): string => {
-  const kept: Array<string> = []
-  let open: string | undefined
-  const visible = body.slice(0, maxLength).replace(/<!--[^>]{0,2000}>/g, " ")
-  for (const line of visible.split("\n")) {
-    const next = fenceAfter(open, line)
-    if (open === undefined && next === undefined && !/^ {0,3}>/.test(line)) kept.push(line.replace(/`[^`\n]*`/g, "``"))
-    open = next
-  }
-  return kept.join("\n").trim()
-}
-
-/** The account of an app of GitHub is mentioned without its suffix. */
-const withoutSuffix = (account: string): string => account.replace(/\[bot\]$/i, "").toLowerCase()
+const spokenText = (body: string): string =>
+  [...spokenLines(body.slice(0, maxLength).replace(/<!--[^>]{0,2000}>/g, " "))].join("\n").trim()
 
 /** A mention may end with the full stop of its sentence. */
 const isSameName = (name: string, account: string | undefined): boolean =>
-  account !== undefined && (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase() === withoutSuffix(account)
+  account !== undefined && (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase() === mentionName(account)
 
 /** Returns the addressee of a comment. `account`: that of the service, if it is known. */
 export const findAddressee = (body: string, account: string | undefined): Addressee => {
