@@ -1,9 +1,8 @@
 /**
  * Executes comment commands other than `review`: `help` posts a comment, `cancel` cancels the entries of the pull request, `dismiss` dismisses
- * a finding (CommandedFinding.ts). Only people with the permission may use them; for
- * others only an audit entry is written, and their comments get no reaction. Commands are idempotent: the reply is looked up
- * by its marker before it is posted, and the receipt is settled last. A command that the host refuses permanently, or for too long, is
- * settled as failed.
+ * a finding (CommandedFinding.ts). Only people with the permission may use them; for others only an audit entry is written, and their comments
+ * get no reaction. Commands are idempotent: the reply is looked up by its marker before it is posted, and the receipt is settled last. A command
+ * that the host refuses permanently, or for too long, is settled as failed.
  */
 import { Clock, Effect, Random } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"

@@ -110,6 +110,9 @@ export const TriggerCheck = Schema.Struct({
   reason: Reason.annotate({ description: "What was found, and the next step" })
 }).annotate({ identifier: "TriggerCheck" })
 
+/** Response to a request that the service executes within seconds. */
+const Requested = Schema.Struct({ name: text("Name of the trigger"), requested_at: time("Time of the request") })
+
 export class TriggerGroup extends HttpApiGroup.make("triggers")
   .add(
     HttpApiEndpoint.get("list", "/triggers", {
@@ -130,7 +133,7 @@ export class TriggerGroup extends HttpApiGroup.make("triggers")
     ),
     HttpApiEndpoint.post("catchUp", "/triggers/:name/catch-up", {
       params: { name: bodyText("Name of a trigger") },
-      success: Schema.Struct({ name: text("Name of the trigger"), requested_at: time("Time of the request") }),
+      success: Requested,
       error: [NotFound, StateConflict]
     }).annotateMerge(
       describe(
@@ -152,7 +155,7 @@ export class TriggerGroup extends HttpApiGroup.make("triggers")
     ),
     HttpApiEndpoint.post("checkInventory", "/triggers/:name/inventory", {
       params: { name: bodyText("Name of a trigger") },
-      success: Schema.Struct({ name: text("Name of the trigger"), requested_at: time("Time of the request") }),
+      success: Requested,
       error: [NotFound, StateConflict]
     }).annotateMerge(
       describe(

@@ -65,7 +65,8 @@ export const fillSummary = Effect.fnUntraced(function* (
           () => Effect.succeed([])
         )
   const input = { before: before ?? [], review, threads: atHost }
-  const rows = listFindings(input)
-  const since = before === undefined ? "" : sinceText(compareReviews(input), labelsFor(style.language).since)
+  const compared = compareReviews(input)
+  const rows = listFindings(input, compared)
+  const since = before === undefined ? "" : sinceText(compared, labelsFor(style.language).since)
   return { body: withSlots(body, rows, since, review.clean, style), listed: toListed(rows) }
 })

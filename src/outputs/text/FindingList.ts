@@ -117,10 +117,10 @@ export interface FindingRow extends ListedFinding, Pick<SummaryProblem, "detail"
 const withThread = <F extends Pick<ListedFinding, "url">>(finding: F, thread: HostProblem | undefined): F =>
   thread?.url === undefined ? finding : { ...finding, url: thread.url }
 
-/** Returns the findings of the newest review, then those of earlier ones, with their numbers. */
-export const listFindings = (input: ListInput): ReadonlyArray<FindingRow> => {
+/** Returns the findings of the newest review, then those of earlier ones, with their numbers. `compared`: the input, if it was compared before. */
+export const listFindings = (input: ListInput, compared = compareReviews(input)): ReadonlyArray<FindingRow> => {
   const { before, review, threads } = input
-  const { dismissed, fresh, open, outdated, resolved, returned } = compareReviews(input)
+  const { dismissed, fresh, open, outdated, resolved, returned } = compared
   const earlier = new Map(before.map((finding) => [finding.fp, finding]))
   const byThread = new Map(threads.toReversed().map((thread) => [thread.fp, thread]))
   const isDismissed = new Set(dismissed.map(({ fp }) => fp))
