@@ -138,7 +138,8 @@ const editLineComment = (context: ApiContext, id: number): ApiAnswer => {
     for (const review of pull.reviews) {
       const comment = review.comments.find((candidate) => candidate.id === id)
       if (comment === undefined) continue
-      if (review.user.login !== context.request.user.login) return refusal(403, "user should be the comment's author")
+      const { login } = comment.reply?.user ?? review.user
+      if (login !== context.request.user.login) return refusal(403, "user should be the comment's author")
       comment.body = field(context.request.body, "body", isText) ?? comment.body
       context.state.version++
       return { status: 200, body: reviewCommentsJson(review, pull, context.url).find((one) => one.id === id) }

@@ -67,7 +67,12 @@ const reviewEvent = (review: DemoReview): string => {
   return `<div class="event" id="issuecomment-${review.id}">${avatar(review.user.login)}<strong>${escapeHtml(review.user.login)}</strong> <span>${what}</span> ${renderMarkdown(text)} ${when(review.createdAt)}</div>`
 }
 
-type Placed = DemoReviewComment & { readonly review: DemoReview; readonly action: string }
+interface Placed extends DemoReviewComment {
+  readonly review: DemoReview
+  readonly action: string
+  /** Form that replies in the thread of the comment. */
+  readonly replyForm: string
+}
 
 /** Button that dismisses a comment at a line, and who did. */
 const dismissal = (comment: DemoReviewComment, page: string, visitor: string | undefined): string => {
@@ -75,7 +80,7 @@ const dismissal = (comment: DemoReviewComment, page: string, visitor: string | u
     comment.resolver === undefined
       ? ""
       : `<span class="badge">Dismissed by ${escapeHtml(comment.resolver.login)}</span>`
-  if (visitor === undefined) return by
+  if (visitor === undefined || comment.reply !== undefined) return by
   const label = comment.resolver === undefined ? "Dismiss" : "Open again"
   return `${by}<form method="post" action="${page}/dismissals"><button name="comment" value="${comment.id}">${label}</button></form>`
 }
@@ -85,21 +90,28 @@ const commentBox = (page: string, visitor: string | undefined): string =>
     ? ""
     : `<form class="card box" method="post" action="${page}/comments"><label for="body">Comment as <strong>${escapeHtml(visitor)}</strong>, for example <code>/aicr review</code> or <code>/aicr help</code></label><textarea id="body" name="body" rows="3" required></textarea><button>Comment</button></form>`
 
+const replyForm = (comment: DemoReviewComment, page: string, visitor: string | undefined): string =>
+  visitor === undefined
+    ? ""
+    : `<details class="reply"><summary>Reply</summary><form class="card box" method="post" action="${page}/replies"><label for="reply-${comment.id}">Reply as <strong>${escapeHtml(visitor)}</strong>, for example <code>Why is this a problem?</code>, <code>How do I fix it?</code> or <code>This is a false positive</code></label><textarea id="reply-${comment.id}" name="body" rows="2" required></textarea><button name="comment" value="${comment.id}">Reply</button></form></details>`
+
+/** Comments of one thread, oldest first, with the form for the next one. */
+const thread = (comments: ReadonlyArray<Placed>, place: (comment: Placed) => string): string =>
+  comments
+    .map((comment) => {
+      const { user, createdAt } = comment.reply ?? comment.review
+      const what = comment.reply === undefined ? place(comment) : "replied"
+      return note(comment.id, user.login, createdAt, what, comment.body, comment.action)
+    })
+    .join("") + (comments.at(-1)?.replyForm ?? "")
+
 const row = (line: DiffLine, comments: ReadonlyArray<Placed>): string => {
   const sign = { context: " ", added: "+", removed: "-" }[line.kind]
-  const threads = comments.map((comment) =>
-    note(
-      comment.id,
-      comment.review.user.login,
-      comment.review.createdAt,
-      rangeOf(comment),
-      comment.body,
-      comment.action
-    )
-  )
   const marked = comments.length > 0 ? " marked" : ""
   const code = `<tr class="${line.kind}${marked}"><td class="num">${line.oldLine ?? ""}</td><td class="num">${line.newLine ?? ""}</td><td class="code"><span class="sign">${sign}</span>${escapeHtml(line.text)}</td></tr>`
-  return threads.length === 0 ? code : `${code}<tr class="thread"><td colspan="3">${threads.join("")}</td></tr>`
+  return comments.length === 0
+    ? code
+    : `${code}<tr class="thread"><td colspan="3">${thread(comments, rangeOf)}</td></tr>`
 }
 
 const rangeOf = (comment: DemoReviewComment): string =>
@@ -122,15 +134,8 @@ const fileBox = (file: DiffFile, comments: ReadonlyArray<Placed>): string => {
     (hunk) =>
       `<tr class="hunk"><td class="num"></td><td class="num"></td><td class="code">${escapeHtml(hunk.header)}</td></tr>${hunk.lines.map((line) => row(line, at(line))).join("")}`
   )
-  const late = outdated.map((comment) =>
-    note(
-      comment.id,
-      comment.review.user.login,
-      comment.review.createdAt,
-      `${rangeOf(comment)}, outdated,`,
-      comment.body,
-      comment.action
-    )
+  const late = [...Map.groupBy(outdated, ({ line, side }) => `${side} ${line}`).values()].map((one) =>
+    thread(one, (comment) => `${rangeOf(comment)}, outdated,`)
   )
   return `<section class="card file"><h3><span class="path">${name}</span>${file.note ? `<span class="muted">${escapeHtml(file.note)}</span>` : ""}<span class="plus">+${added}</span><span class="minus">−${removed}</span>${bubble}</h3>
 <div class="scroll"><table class="diff"><tbody>${hunks.join("")}</tbody></table></div>${late.length > 0 ? `<div class="late">${late.join("")}</div>` : ""}</section>`
@@ -145,7 +150,12 @@ export const pullPage = (
 ): string => {
   const page = escapeHtml(`/${pull.repository.fullName}/pulls/${pull.number}`)
   const inline = pull.reviews.flatMap((review) =>
-    review.comments.map((comment) => ({ ...comment, review, action: dismissal(comment, page, visitor) }))
+    review.comments.map((comment) => ({
+      ...comment,
+      review,
+      action: dismissal(comment, page, visitor),
+      replyForm: replyForm(comment, page, visitor)
+    }))
   )
   const talk = [
     ...pull.comments.map((comment) => ({

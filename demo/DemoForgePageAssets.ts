@@ -39,7 +39,7 @@ details summary{cursor:pointer;color:var(--soft)}
 .hunk td{background:var(--hunk);color:var(--soft)}.marked .num:first-child{box-shadow:inset 3px 0 0 var(--mark)}
 .thread td{padding:10px 16px 2px 60px!important;background:var(--bg);font:15px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;border-top:1px solid var(--line);border-bottom:1px solid var(--line)}
 .note-head form{margin-left:auto}.box{display:grid;gap:8px;padding:14px}.box textarea{font:inherit;padding:8px}.box button{justify-self:end}
-.thread .note{margin-bottom:8px}.late{padding:12px 14px 0}
+.thread .note{margin-bottom:8px}.reply{margin:0 0 10px}.reply .box{margin:8px 0 0}.late{padding:12px 14px 0}
 .list li{display:flex;gap:10px;align-items:center;padding:9px 14px;border-top:1px solid var(--line)}.list li:first-child{border-top:0}
 @media (max-width:640px){main,.top{padding-left:12px;padding-right:12px}.thread td{padding-left:10px!important}.top .muted{display:none}}
 `
@@ -51,8 +51,8 @@ const look = async () => {
   try {
     const { version } = await (await fetch("/version")).json()
     // Text that is being written stays.
-    const text = main.querySelector("textarea")
-    if (String(version) !== main.dataset.version && !text?.value) {
+    const isWriting = [...main.querySelectorAll("textarea")].some((text) => text.value)
+    if (String(version) !== main.dataset.version && !isWriting) {
       const page = new DOMParser().parseFromString(await (await fetch(location.pathname)).text(), "text/html")
       const fresh = page.querySelector("main")
       const open = [...main.querySelectorAll("details")].map((d) => d.open)

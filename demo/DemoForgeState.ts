@@ -60,10 +60,11 @@ export interface DemoPull {
 
 /** Returns when a pull request was updated, as hosts count it: a push, an edit, a comment and a review are updates. */
 export const updatedAt = ({ changedAt, comments, reviews }: DemoPull): string =>
-  [...comments.map((comment) => comment.updatedAt), ...reviews.map((review) => review.createdAt)].reduce(
-    (latest, time) => (time > latest ? time : latest),
-    changedAt
-  )
+  [
+    ...comments.map((comment) => comment.updatedAt),
+    ...reviews.map((review) => review.createdAt),
+    ...reviews.flatMap((review) => review.comments.map(({ reply }) => reply?.createdAt ?? ""))
+  ].reduce((latest, time) => (time > latest ? time : latest), changedAt)
 
 /** Returns how many comments on lines a pull request shows. */
 export const countLineComments = ({ reviews }: DemoPull): number =>
@@ -85,6 +86,8 @@ export interface DemoReviewComment {
   readonly startLine: number | undefined
   readonly hunk: string
   body: string
+  /** Of a reply, which belongs to the review whose comment it is about: its author and time. */
+  readonly reply?: { readonly user: DemoUser; readonly createdAt: string }
   /** Account that resolved the comment. */
   resolver?: DemoUser | undefined
 }
@@ -270,6 +273,40 @@ export const addComment = (state: DemoState, pull: DemoPull, user: DemoUser, bod
   pull.comments.push(comment)
   state.version++
   return comment
+}
+
+const findLineComment = (pull: DemoPull, id: number) => {
+  for (const review of pull.reviews) {
+    const comment = review.comments.find((candidate) => candidate.id === id)
+    if (comment !== undefined) return { review, comment }
+  }
+  return undefined
+}
+
+/** Resolves a comment at a line, or opens it again. */
+export const toggleResolved = (state: DemoState, pull: DemoPull, user: DemoUser, id: number): void => {
+  const comment = findLineComment(pull, id)?.comment
+  if (comment === undefined) return
+  comment.resolver = comment.resolver === undefined ? user : undefined
+  state.version++
+}
+
+/** Replies in the thread of a comment at a line. Returns undefined if there is no such comment. */
+export const addReply = (
+  state: DemoState,
+  pull: DemoPull,
+  user: DemoUser,
+  about: number,
+  body: string
+): number | undefined => {
+  const found = findLineComment(pull, about)
+  if (found === undefined) return undefined
+  const { hunk, line, path, side } = found.comment
+  const reply = { user, createdAt: state.now() }
+  const id = state.nextId()
+  found.review.comments.push({ id, path, side, line, startLine: undefined, hunk, body, reply })
+  state.version++
+  return id
 }
 
 /** The newest diffs of each repository, shared by pull requests of the same commits and all comments on them. */

@@ -9,6 +9,7 @@ import type { Scope } from "effect"
 import { offeredTool, writeChatReply } from "../src/agent/check/ChatCompletion.ts"
 import type { ChatReply } from "../src/agent/check/ChatCompletion.ts"
 import { parseHunks } from "./DemoDiff.ts"
+import { writeDemoReply } from "./DemoReply.ts"
 import type { CodeHunk } from "./DemoDiff.ts"
 import { readBody } from "./ReadBody.ts"
 import type { ReportedProblem } from "../src/domain/Problem.ts"
@@ -143,15 +144,17 @@ const completion = (request: Request): ChatReply => {
   const output = Math.ceil(JSON.stringify(calls).length / 4)
   const text = isOver
     ? "The review is done."
-    : "This is the demo model, a set of static rules: it can only review a diff."
+    : "This is the demo model, a set of static rules: it can only review a diff and reply to comments about it."
   return { model: demoModelName, text: calls.length > 0 ? "" : text, calls, usage: { input, output } }
 }
 
-/** Returns no calls for requests other than reviews and verifications. */
+/** Returns no calls for requests other than reviews, verifications and replies. */
 const callsFor = (prompts: ReadonlyArray<string>, tools: ReadonlyArray<string>): ReadonlyArray<Call> => {
   const hunks = prompts.flatMap(parseHunks)
   const claims = claimsIn(prompts.at(-1) ?? "")
   if (claims !== undefined) return judge(claims, hunks)
+  const reply = offeredTool(tools, "reply")
+  if (reply !== undefined) return [{ name: reply, input: writeDemoReply(prompts.at(-1) ?? "", findProblems) }]
   const report = offeredTool(tools, "report_problems")
   const end = offeredTool(tools, "publish_summary")
   if (report === undefined || end === undefined || hunks.length === 0) return []

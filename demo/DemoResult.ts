@@ -30,7 +30,7 @@ export interface DemoResult {
 export const readBack = (pull: DemoPull, login: string): Pick<DemoResult, "comments" | "summary"> => ({
   comments: pull.reviews
     .filter(({ user }) => user.login === login)
-    .flatMap(({ comments }) => comments)
+    .flatMap(({ comments }) => comments.filter(({ reply }) => reply === undefined))
     .map(({ path, line, body }) => ({ path, line, severity: parseSeverity(body), body })),
   summary: pull.comments.findLast(({ user }) => user.login === login)?.body ?? ""
 })

@@ -65,7 +65,8 @@ export const showNextSteps = (
   terminal.line(`\n  ${terminal.bold("Try next:")}`)
   terminal.step("1 push", `a fix, and read what it resolved: git clone -b ${branch} ${clone} parcels`)
   terminal.step("2 comment", "/aicr review or /aicr help, in the box on the page of the pull request")
-  terminal.step("3 dismiss", "a comment at a line, then comment /aicr review: it is not raised again")
+  terminal.step("3 reply", "to a comment at a line: why, how to fix it, where else, or that it is wrong")
+  terminal.step("4 dismiss", "a comment at a line, then comment /aicr review: it is not raised again")
 }
 
 const describeFinding = (terminal: Terminal, { problem, anchor }: Finding): string => {

@@ -158,7 +158,8 @@ describe("aicr demo", () => {
     for (const step of [
       /^ {2}1 push +.*git clone -b \S+ http:\/\/dana:\w+@/m,
       /^ {2}2 comment +\/aicr/m,
-      /^ {2}3 dismiss +/m
+      /^ {2}3 reply +/m,
+      /^ {2}4 dismiss +/m
     ]) {
       assert.match(demo.said.stdout, step)
     }
@@ -190,6 +191,8 @@ describe("aicr demo", () => {
     await wait(async () => (await read()).includes("/aicr cancel"), "the reply to /aicr help")
 
     const [, id = ""] = /name="comment" value="(\d+)"/.exec(await read()) ?? []
+    assert.strictEqual((await submit("replies", { comment: id, body: "Where else?" })).status, 303)
+    await wait(async () => (await read()).includes("Written by static demo rules"), "the reply in the thread")
     assert.strictEqual((await submit("dismissals", { comment: id })).status, 303)
     assert.include(await read(), "Dismissed by mika")
 
