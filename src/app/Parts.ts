@@ -22,6 +22,7 @@ import type { ServiceOptions } from "./ServiceOptions.ts"
 import { cache, objects, spool, stores } from "./Stores.ts"
 import { processLimits } from "../vcs/process/ProcessLimits.ts"
 import * as KeepWorkspaceCache from "../vcs/cache/KeepWorkspaceCache.ts"
+import * as Launcher from "../vcs/process/Launcher.ts"
 import { layerVcs } from "../vcs/VcsLayer.ts"
 import { hasProgram, listPrograms } from "../config/Requirements.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
@@ -66,8 +67,9 @@ export const records = queues.pipe(
   Layer.provideMerge(Layer.mergeAll(Forges.layer, OwnAccounts.layer, objects, cache))
 )
 
-/** Version control systems: mirrors and worktrees under workspaces.root, kept within workspaces.cache. */
+/** Version control systems: mirrors and worktrees under workspaces.root, kept within workspaces.cache. A launcher starts their programs. */
 export const vcs = KeepWorkspaceCache.layer.pipe(
+  Layer.provideMerge(Launcher.layer),
   Layer.provideMerge(
     Layer.unwrap(
       Effect.map(ConfigStore, (config) =>

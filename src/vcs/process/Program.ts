@@ -4,13 +4,12 @@
  * and the size of files are bounded: by the kernel for each process (a shell sets the inherited limits), and for all processes of a command
  * together by `ProcessWatch`. Files that it writes are accessible to its own user only.
  */
-import { spawn } from "node:child_process"
-import type { ChildProcessByStdio } from "node:child_process"
 import type { Readable, Writable } from "node:stream"
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { ProcessLimits } from "./ProcessLimits.ts"
 import { setStartPriority, startSteps } from "./ProcessPriority.ts"
+import { start } from "./Launcher.ts"
 import { findLimit } from "./ProcessLimit.ts"
 import type { ProcessLimit } from "./ProcessLimit.ts"
 import { watchProcesses } from "./ProcessWatch.ts"
@@ -60,12 +59,10 @@ const script = ({ memoryBytes, cpuSeconds, fileBytes }: ProcessLimits): string =
   return `umask 077; trap '' XFSZ; ${group}${limits.map((limit) => `ulimit ${limit} 2>/dev/null; `).join("")}exec "$0" "$@"`
 }
 
-const launch = (command: ProgramCommand): ProgramChild & { readonly stop: Effect.Effect<void> } => {
-  const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(
-    "sh",
-    ["-c", script(command.limits), command.program, ...command.args],
-    { cwd: command.cwd, env: { ...command.environment }, stdio: ["pipe", "pipe", "pipe"], detached: true }
-  )
+const launch = async (command: ProgramCommand): Promise<ProgramChild & { readonly stop: Effect.Effect<void> }> => {
+  const { cwd, environment: env, limits } = command
+  const args = ["-c", script(limits), command.program, ...command.args]
+  const child = await start({ program: "sh", args, cwd, env })
   let stderr = ""
   child.stderr.setEncoding("utf8")
   // The reason is at the end of the messages, so the end is kept.
@@ -75,41 +72,24 @@ const launch = (command: ProgramCommand): ProgramChild & { readonly stop: Effect
   let running = true
   let exceeded: ProcessLimit | undefined
   const signal = (name: NodeJS.Signals) => {
-    if (!running || child.pid === undefined) return
-    try {
-      process.kill(-child.pid, name)
-    } catch {
-      // The group has already ended, which is the goal.
-    }
+    if (running) child.signal(name)
   }
-  const unwatch = child.pid === undefined ? () => {} : watch(child.pid, command.limits)
-  function watch(pid: number, limits: ProcessLimits) {
+  const unwatch = child.pid === undefined ? () => {} : watch(child.pid)
+  function watch(pid: number) {
     setStartPriority(pid)
     return watchProcesses(pid, limits, (limit) => {
       exceeded ??= limit
       signal("SIGKILL")
     })
   }
-  const ended = new Promise<ProgramEnd>((resolve) => {
-    child.once("error", (error) => {
-      running = false
-      unwatch()
-      resolve({
-        code: undefined,
-        stderr: `${command.program} could not be started: ${error.message}`,
-        isUnstarted: true,
-        limit: undefined
-      })
-    })
-    child.once("close", (code, name) => {
-      running = false
-      unwatch()
-      resolve({
-        code: code ?? undefined,
-        stderr,
-        limit: code === 0 ? undefined : (exceeded ?? findLimit(name ?? undefined, stderr))
-      })
-    })
+  const ended = child.closed.then(({ code, error, signal: name }): ProgramEnd => {
+    running = false
+    unwatch()
+    if (error !== undefined) {
+      const why = `${command.program} could not be started: ${error}`
+      return { code: undefined, stderr: why, isUnstarted: true, limit: undefined }
+    }
+    return { code, stderr, limit: code === 0 ? undefined : (exceeded ?? findLimit(name, stderr)) }
   })
   const stop = Effect.suspend(() => {
     if (!running) return Effect.void
@@ -130,7 +110,7 @@ const launch = (command: ProgramCommand): ProgramChild & { readonly stop: Effect
 /** A process that lives as long as the scope. */
 export const startProgram = (command: ProgramCommand): Effect.Effect<ProgramChild, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.sync(() => launch(command)),
+    Effect.promise(() => launch(command)),
     (child) => child.stop
   )
 
