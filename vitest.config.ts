@@ -9,6 +9,7 @@ export const common = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
   globalSetup: [fileURLToPath(new URL("test/harness/RunFolder.ts", import.meta.url))],
+  setupFiles: [fileURLToPath(new URL("test/harness/UseLauncher.ts", import.meta.url))],
   unstubEnvs: true
 }
 

@@ -2,29 +2,23 @@
  * The git half of the demo forge: bare repositories made with plumbing, and git's own `http-backend` in front of them, so that
  * clones, fetches and pushes are the real thing.
  */
-import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
 import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { dirname, join } from "node:path"
+import { dirname, join, resolve } from "node:path"
+import { text as readText } from "node:stream/consumers"
+import { start } from "../src/vcs/process/Launcher.ts"
 
 /** Runs git without any configuration of the machine; fails with git's message. */
-export const git = (directory: string, args: ReadonlyArray<string>, input?: Buffer): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const child = spawn("git", args, { cwd: directory, env: environment() })
-    const out: Array<Buffer> = []
-    const err: Array<Buffer> = []
-    child.stdout.on("data", (chunk: Buffer) => out.push(chunk))
-    child.stderr.on("data", (chunk: Buffer) => err.push(chunk))
-    child.on("error", reject)
-    child.on("close", (code) => {
-      if (code === 0) resolve(Buffer.concat(out).toString("utf8"))
-      else reject(new Error(`git ${args[0]} in ${directory} failed: ${Buffer.concat(err).toString("utf8").trim()}`))
-    })
-    child.stdin.on("error", () => {}) // git may end before it has read everything; its exit code shows the result
-    child.stdin.end(input)
-  })
+export const git = async (directory: string, args: ReadonlyArray<string>, input?: Buffer): Promise<string> => {
+  const child = await start({ program: "git", args, cwd: resolve(directory), env: environment() })
+  child.stdin.on("error", () => {}) // git may end before it has read everything; its exit code shows the result
+  child.stdin.end(input)
+  const [out, err, { code, error }] = await Promise.all([readText(child.stdout), readText(child.stderr), child.closed])
+  if (code === 0) return out
+  throw new Error(error ?? `git ${args[0]} in ${directory} failed: ${err.trim()}`)
+}
 
 const results = new Map<string, Promise<string>>()
 const keptResults = 4096
@@ -74,8 +68,8 @@ export const hasCommit = (directory: string, id: string): Promise<boolean> =>
     () => false
   )
 
-const environment = (): NodeJS.ProcessEnv => ({
-  PATH: process.env["PATH"],
+const environment = () => ({
+  PATH: process.env["PATH"] ?? "",
   HOME: "/nonexistent",
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_CONFIG_GLOBAL: "/dev/null",
@@ -178,7 +172,7 @@ export const commit = async (directory: string, change: NewCommit): Promise<stri
 }
 
 /** Hands one request to `git http-backend`; `pathInfo` starts with the repository's folder under `root`. */
-export const httpBackend = (
+export const httpBackend = async (
   request: IncomingMessage,
   response: ServerResponse,
   at: {
@@ -189,51 +183,51 @@ export const httpBackend = (
     /** Work that is completed before the client receives the end of git's response. */
     readonly before: () => Promise<void>
   }
-): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const header = (name: string) => {
-      const value = request.headers[name]
-      return typeof value === "string" ? value : ""
+): Promise<void> => {
+  const header = (name: string) => {
+    const value = request.headers[name]
+    return typeof value === "string" ? value : ""
+  }
+  const child = await start({
+    program: "git",
+    args: ["http-backend"],
+    cwd: at.root,
+    env: {
+      ...environment(),
+      GIT_PROJECT_ROOT: at.root,
+      GIT_HTTP_EXPORT_ALL: "1",
+      GIT_PROTOCOL: header("git-protocol"),
+      PATH_INFO: at.pathInfo,
+      QUERY_STRING: at.query,
+      REQUEST_METHOD: request.method ?? "GET",
+      CONTENT_TYPE: header("content-type"),
+      HTTP_CONTENT_ENCODING: header("content-encoding"),
+      REMOTE_USER: at.user,
+      REMOTE_ADDR: "127.0.0.1"
     }
-    const child = spawn("git", ["http-backend"], {
-      env: {
-        ...environment(),
-        GIT_PROJECT_ROOT: at.root,
-        GIT_HTTP_EXPORT_ALL: "1",
-        GIT_PROTOCOL: header("git-protocol"),
-        PATH_INFO: at.pathInfo,
-        QUERY_STRING: at.query,
-        REQUEST_METHOD: request.method ?? "GET",
-        CONTENT_TYPE: header("content-type"),
-        HTTP_CONTENT_ENCODING: header("content-encoding"),
-        REMOTE_USER: at.user,
-        REMOTE_ADDR: "127.0.0.1"
-      }
-    })
-    request.pipe(child.stdin)
-    child.stdin.on("error", () => {}) // http-backend closes its input early when it refuses
-    let head: Buffer | undefined = Buffer.alloc(0)
-    child.stdout.on("data", (chunk: Buffer) => {
-      if (head === undefined) {
-        response.write(chunk)
-        return
-      }
-      head = Buffer.concat([head, chunk])
-      const end = head.indexOf("\r\n\r\n")
-      if (end < 0) return
-      writeCgiHead(response, head.subarray(0, end).toString("latin1"))
-      response.write(head.subarray(end + 4))
-      head = undefined
-    })
-    child.on("error", reject)
-    child.on("close", () => {
-      if (head !== undefined) response.writeHead(500)
-      at.before().then(() => {
-        response.end()
-        resolve()
-      }, reject)
-    })
   })
+  child.stdin.on("error", () => {}) // http-backend closes its input early when it refuses
+  request.pipe(child.stdin)
+  child.stderr.resume()
+  let head: Buffer | undefined = Buffer.alloc(0)
+  child.stdout.on("data", (chunk: Buffer) => {
+    if (head === undefined) {
+      response.write(chunk)
+      return
+    }
+    head = Buffer.concat([head, chunk])
+    const end = head.indexOf("\r\n\r\n")
+    if (end < 0) return
+    writeCgiHead(response, head.subarray(0, end).toString("latin1"))
+    response.write(head.subarray(end + 4))
+    head = undefined
+  })
+  const { error } = await child.closed
+  if (error !== undefined) throw new Error(error)
+  if (head !== undefined) response.writeHead(500)
+  await at.before()
+  response.end()
+}
 
 const writeCgiHead = (response: ServerResponse, head: string): void => {
   let status = 200
