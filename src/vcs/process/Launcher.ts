@@ -1,7 +1,7 @@
 /**
  * Starts programs through a small process of its own. To start one, the system copies the page tables of the process that does it: 12 ms of
- * processor time in a service of 300 MB, in which nothing else runs, and 3 ms in one of 40 MB. Without the launcher, as before it is up and after
- * it ended, programs are children of this process.
+ * processor time in a service of 300 MB, in which nothing else runs, and 3 ms in one of 40 MB. The launcher is started with the first program. While
+ * it is not up, and after it ended several times, programs are children of this process.
  */
 import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
@@ -75,29 +75,31 @@ const readHeading = (socket: Socket, handle: (heading: string) => void): void =>
 const readToEnd = (stream: Socket): Promise<void> => finished(stream, { writable: false }).catch(() => {})
 
 class Launcher {
-  readonly #folder = mkdtempSync(join(tmpdir(), "aicr-launcher-"))
-  readonly #server: Server
+  /** Private, so that nobody else connects. */
+  #folder: string | undefined
+  #server: Server | undefined
   readonly #pending = new Map<number, Pending>()
   #process: ChildProcess | undefined
   #control: Socket | undefined
   #lastId = 0
   #restarts = 0
 
-  constructor() {
+  /** A process that starts no program needs no launcher. */
+  #open(): void {
+    if (this.#folder !== undefined) return
+    const folder = mkdtempSync(join(tmpdir(), "aicr-launcher-"))
+    const address = join(folder, "socket")
+    this.#folder = folder
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket))
     this.#server.unref()
     // Without it, programs are children of this process.
     this.#server.on("error", () => {})
-    this.#server.listen(this.#address, () => this.#run())
+    this.#server.listen(address, () => this.#run(address))
   }
 
-  get #address(): string {
-    return join(this.#folder, "socket")
-  }
-
-  #run(): void {
+  #run(address: string): void {
     const file = fileURLToPath(new URL("./LauncherMain.js", import.meta.url))
-    this.#process = spawn(process.execPath, [...small, file, this.#address], {
+    this.#process = spawn(process.execPath, [...small, file, address], {
       stdio: ["ignore", "ignore", "inherit"],
       env: { UV_THREADPOOL_SIZE: "1" },
       // Ctrl-C is for the service, which ends it.
@@ -149,13 +151,16 @@ class Launcher {
       giveUp(pending, "the launcher ended", { code: undefined, signal: "SIGKILL" })
     }
     this.#pending.clear()
-    if (this.#process === undefined || this.#restarts++ >= maxRestarts) return
-    this.#run()
+    if (this.#process === undefined || this.#folder === undefined || this.#restarts++ >= maxRestarts) return
+    this.#run(join(this.#folder, "socket"))
   }
 
   async start(request: StartRequest): Promise<Started> {
     const control = this.#control
-    if (control === undefined) return startAsChild(request)
+    if (control === undefined) {
+      this.#open()
+      return startAsChild(request)
+    }
     const id = ++this.#lastId
     const pending = makePending()
     this.#pending.set(id, pending)
@@ -180,8 +185,8 @@ class Launcher {
   close(): void {
     this.#process = undefined
     this.#control?.destroy()
-    this.#server.close()
-    rmSync(this.#folder, { recursive: true, force: true })
+    this.#server?.close()
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true })
   }
 }
 
