@@ -132,7 +132,7 @@ export const setRef = async (directory: string, ref: string, id: string): Promis
   await rename(made, path)
 }
 
-const start = async (directory: string, branchOrCommit: string): Promise<string | undefined> =>
+const findStart = async (directory: string, branchOrCommit: string): Promise<string | undefined> =>
   (await tip(directory, branchOrCommit)) ?? exists(directory, `${branchOrCommit}^{commit}`)
 
 const quotedPath = (path: string): string => `"${path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`
@@ -142,7 +142,7 @@ export const commit = async (directory: string, change: NewCommit): Promise<stri
   const ref = `refs/heads/${change.branch}`
   const parent =
     (change.force === true ? undefined : await tip(directory, change.branch)) ??
-    (change.from === undefined ? undefined : await start(directory, change.from))
+    (change.from === undefined ? undefined : await findStart(directory, change.from))
   if (change.from !== undefined && parent === undefined) throw new Error(`no such branch or commit: ${change.from}`)
   const who = `${change.author ?? "Dana Developer"} <dana@example.org> ${change.time ?? Math.floor(Date.now() / 1000)} +0000`
   const parts: Array<Buffer> = []

@@ -87,7 +87,7 @@ const context: { pattern?: RegExp; text?: string; sample?: () => void } = create
 const maxMillis = 2000
 
 const takeSample = new Script("sample()")
-/** Of some classes the generator seeks a character without end. */
+/** The generator seeks characters of some classes without end. */
 const maxSampleMillis = 20_000
 
 /** Pieces of what matches. */

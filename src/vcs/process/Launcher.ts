@@ -136,12 +136,16 @@ class Launcher {
     const pending = this.#pending.get(report.id)
     if (pending === undefined) return
     if ("pid" in report) return pending.pid.resolve(report.pid)
-    this.#pending.delete(report.id)
-    // A process that has nothing else to do ends.
-    if (this.#pending.size === 0) this.#control?.unref()
     if ("error" in report)
       return giveUp(pending, report.error, { code: undefined, signal: undefined, error: report.error })
     pending.exit.resolve({ code: report.code ?? undefined, signal: report.signal ?? undefined })
+  }
+
+  /** The connections of a short command may arrive after the report about its end, so that it stays pending until it has both. */
+  #forget(id: number): void {
+    this.#pending.delete(id)
+    // A process that has nothing else to do ends.
+    if (this.#pending.size === 0) this.#control?.unref()
   }
 
   /** The launcher ended by itself: its commands are killed, and a new one is started. */
@@ -169,14 +173,16 @@ class Launcher {
     try {
       const streams = parts.map((part) => pending.streams[part].promise)
       const [pid, stdin, stdout, stderr] = await Promise.all([pending.pid.promise, ...streams])
-      if (stdin === undefined || stdout === undefined || stderr === undefined) return startAsChild(request)
+      if (stdin === undefined || stdout === undefined || stderr === undefined) throw new Error("not connected")
       const closed = Promise.all([pending.exit.promise, readToEnd(stdout), readToEnd(stderr)]).then(([exit]) => {
         for (const stream of [stdin, stdout, stderr]) stream.destroy()
+        this.#forget(id)
         return exit
       })
       const signal = (name: NodeJS.Signals) => void this.#control?.write(`${JSON.stringify({ id, signal: name })}\n`)
       return { pid, stdin, stdout, stderr, signal, closed }
     } catch {
+      this.#forget(id)
       // It was not started, so that nothing is repeated.
       return startAsChild(request)
     }

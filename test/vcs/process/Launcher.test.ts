@@ -75,6 +75,17 @@ describe("the launcher", () => {
     expect(codes).toEqual(Array.from({ length: 40 }, (_, code) => code))
   })
 
+  it("connects commands that end while this process is busy", async () => {
+    const starting = Array.from({ length: 10 }, () => sh("echo short; exit 3"))
+    // Meanwhile both the connections and the reports arrive.
+    const until = performance.now() + 300
+    while (performance.now() < until);
+    for (const child of await Promise.all(starting)) {
+      child.stderr.resume()
+      expect([await text(child.stdout), (await child.closed).code]).toEqual(["short\n", 3])
+    }
+  })
+
   it("gives only the environment and the folder of the command", async () => {
     const folder = mkdtempSync(join(tmpdir(), "aicr-test-"))
     const child = await start({ program: "sh", args: ["-c", "pwd; env"], cwd: folder, env: { ...env, MARK: "1" } })
