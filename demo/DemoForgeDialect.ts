@@ -70,6 +70,8 @@ export interface DemoDialect {
   /** Path of a GraphQL API. Its one route has this path, not one below `apiPath`. */
   readonly graphqlPath?: string
   readonly routes: ReadonlyArray<DemoRoute>
+  /** Whether responses have an ETag, and conditional requests get the status 304. */
+  readonly hasEtags?: boolean
   /** Body of an error response. */
   readonly error: (message: string) => unknown
   /** An unsigned delivery: the payload and its event headers. */

@@ -1,4 +1,5 @@
 /** The HTTP server of the demo's git host: its REST API, git, and the pages on which people read pull requests. */
+import { createHash } from "node:crypto"
 import { createServer } from "node:http"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { dispatch } from "./DemoForgeDialect.ts"
@@ -111,7 +112,8 @@ const respondToApi = async (
   if (fault?.kind === "slow") await new Promise((resolve) => setTimeout(resolve, fault.millis))
   const transactions = fault?.kind === "partial" ? fault.transactions : undefined
   const executed = { state, request: { ...call, transactions }, url }
-  const sent = fault?.kind === "answer" ? fault.answer : await dispatch(dialect, executed)
+  const made = fault?.kind === "answer" ? fault.answer : await dispatch(dialect, executed)
+  const sent = dialect.hasEtags === true && call.method === "GET" ? tag(made, call) : made
   options.onAnswer?.(call, sent)
   if (fault?.kind === "lost" || fault?.kind === "partial") return void response.destroy()
   if (fault?.kind === "hung") return
@@ -212,6 +214,14 @@ export const listen = async (forge: ForgeServer): Promise<Server> => {
   if (address === null || typeof address === "string") throw new Error("the demo forge has no port")
   forge.url = `http://127.0.0.1:${address.port}`
   return server
+}
+
+/** Adds an ETag, or leaves out the body that the client has. */
+const tag = (made: ApiAnswer, { headers }: ApiRequest): ApiAnswer => {
+  if (made.status !== 200) return made
+  const etag = `W/"${createHash("sha256").update(JSON.stringify(made.body)).digest("hex").slice(0, 32)}"`
+  const tagged = { ...made.headers, etag }
+  return headers["if-none-match"] === etag ? { status: 304, headers: tagged } : { ...made, headers: tagged }
 }
 
 const writeJson = (response: ServerResponse, sent: ApiAnswer): void => {

@@ -364,6 +364,7 @@ const routes: ReadonlyArray<DemoRoute> = [
 export const githubDialect: DemoDialect = {
   name: "github",
   apiPath: "/api/v3",
+  hasEtags: true,
   routes: [...routes, ...githubChangeRoutes(pullJson)],
   error,
   payload: (event, url, state) => {

@@ -350,6 +350,7 @@ const actions: Readonly<Record<string, string>> = {
 export const gitlabDialect: DemoDialect = {
   name: "gitlab",
   apiPath: "/api/v4",
+  hasEtags: true,
   routes: [...routes, ...gitlabChangeRoutes(mergeJson, projectOf)],
   error,
   payload: (event, url, state) => {

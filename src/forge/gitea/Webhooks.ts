@@ -94,7 +94,8 @@ export const giteaHooks = (rest: Rest, kind: Extract<ForgeKind, "forgejo" | "git
           rest.get(
             {
               path: "/repos/search",
-              query: { uid: id, exclusive: "true", sort: "id", order: "desc", limit: pages.value }
+              query: { uid: id, exclusive: "true", sort: "id", order: "desc", limit: pages.value },
+              isPolled: true
             },
             Schema.Struct({ data: Schema.Array(OwnerId) })
           ),

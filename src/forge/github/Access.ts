@@ -8,6 +8,7 @@ import { makeRest } from "../http/Http.ts"
 import type { Rest, RestOptions } from "../http/Http.ts"
 import { ownAccount } from "../hosts/OwnAccount.ts"
 import type { OwnAccount } from "../hosts/OwnAccount.ts"
+import { PolledResponses } from "../http/PolledResponses.ts"
 import { apiUrl, basicHeader, dispatcher, tokenCredential, writeGap } from "../http/Profile.ts"
 import { User, toPerson } from "./Responses.ts"
 import { appAuth } from "./AppAuth.ts"
@@ -38,7 +39,8 @@ export const access = (profile: TriggerProfile): Access => {
     apiUrl: apiUrl(profile),
     headers: { accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" },
     dispatcher: dispatcher(profile),
-    writeGap: writeGap(profile)
+    writeGap: writeGap(profile),
+    polled: new PolledResponses()
   }
   const graphqlOptions: Omit<RestOptions, "credential"> = {
     ...options,

@@ -37,7 +37,10 @@ export const githubPullList = ({ rest, search }: Pick<Access, "rest" | "search">
     const found: Array<ChangedPull> = []
     for (let page = 1, seen = 0; ; page++) {
       const query = { q, sort: "updated", order: "desc", per_page: pages.value, page }
-      const result = yield* search({ fullName: through }).get({ path: "/search/issues", query }, FoundPulls)
+      const result = yield* search({ fullName: through }).get(
+        { path: "/search/issues", query, isPolled: true },
+        FoundPulls
+      )
       if (result.incomplete_results === true) return undefined
       const { items, total_count: total } = result
       seen += items.length
@@ -63,7 +66,7 @@ export const githubPullList = ({ rest, search }: Pick<Access, "rest" | "search">
     ofOwner,
     ofRepository: (fullName, since, max) => {
       const query = { state: "all", sort: "updated", direction: "desc" }
-      const call = { path: "/repos/{owner}/{repo}/pulls", params: ownerAndName({ fullName }), query }
+      const call = { path: "/repos/{owner}/{repo}/pulls", params: ownerAndName({ fullName }), query, isPolled: true }
       const isOld = isBefore(since)
       return Effect.map(
         rest({ fullName }).list(call, readListed, { ...pages, max }, ({ items }) => items.some(isOld)),

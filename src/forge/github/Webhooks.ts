@@ -76,9 +76,9 @@ const tokenHooks = ({ rest: restOf, self }: Pick<Access, "rest" | "self">): Host
           : { path: "/users/{username}/repos", params: { username }, query: newestFirst }
       )
   )
-  const list = (name: string, max: number) =>
+  const list = (name: string, max: number, isPolled = false) =>
     Effect.flatMap(ofOwner(name), (call) =>
-      Effect.map(rest.list(call, toOwned, { ...pages, max }), ({ items }) => items)
+      Effect.map(rest.list({ ...call, isPolled }, toOwned, { ...pages, max }), ({ items }) => items)
     )
   return {
     isApp: false,
@@ -112,7 +112,7 @@ const tokenHooks = ({ rest: restOf, self }: Pick<Access, "rest" | "self">): Host
       return Effect.asVoid(rest.write({ ...call, method: "PATCH", body, content: false }, Schema.Unknown))
     },
     repositories: ({ name }) => list(name, maxOwnedRepositories),
-    newest: ({ name }) => Effect.map(list(name, pages.value), toNewest)
+    newest: ({ name }) => Effect.map(list(name, pages.value, true), toNewest)
   }
 }
 
@@ -123,11 +123,11 @@ const appHook = "app"
 const Installed = Schema.Struct({ repositories: Schema.Array(Schema.Unknown) })
 
 /** Repositories of the installation that has a repository, the first `max` of them. */
-const listInstalled = Effect.fnUntraced(function* (rest: Rest, max: number) {
+const listInstalled = Effect.fnUntraced(function* (rest: Rest, max: number, isPolled: boolean) {
   const found: Array<OwnedRepository> = []
   for (let page = 1; found.length < max; page++) {
     const query = { per_page: pages.value, page }
-    const { repositories } = yield* rest.get({ path: "/installation/repositories", query }, Installed)
+    const { repositories } = yield* rest.get({ path: "/installation/repositories", query, isPolled }, Installed)
     found.push(...repositories.flatMap((one) => toOwned(one) ?? []))
     if (repositories.length < pages.value) break
   }
@@ -136,8 +136,8 @@ const listInstalled = Effect.fnUntraced(function* (rest: Rest, max: number) {
 
 /** The webhook of an app. Its events are those of the app, which only its page changes. */
 const appHooks = (app: Rest, rest: Access["rest"]): HostHooks => {
-  const list = ({ repositories: [fullName] }: HostOwner, max: number) =>
-    fullName === undefined ? Effect.succeed([]) : listInstalled(rest({ fullName }), max)
+  const list = ({ repositories: [fullName] }: HostOwner, max: number, isPolled = false) =>
+    fullName === undefined ? Effect.succeed([]) : listInstalled(rest({ fullName }), max, isPolled)
   const write = (content: HookContent) =>
     Effect.asVoid(
       app.write(
@@ -164,7 +164,7 @@ const appHooks = (app: Rest, rest: Access["rest"]): HostHooks => {
     create: (_, content) => Effect.as(write(content), appHook),
     update: (_, __, content) => write(content),
     repositories: (owner) => list(owner, maxOwnedRepositories),
-    newest: (owner) => Effect.map(list(owner, pages.value), toNewest)
+    newest: (owner) => Effect.map(list(owner, pages.value, true), toNewest)
   }
 }
 

@@ -73,9 +73,9 @@ export const gitlabHooks = (rest: Rest): HostHooks => {
       }),
     (id) => Effect.succeed({ path: "/users/{id}/projects", params: { id }, query: newestFirst })
   )
-  const list = ({ name }: HostOwner, max: number) =>
+  const list = ({ name }: HostOwner, max: number, isPolled = false) =>
     Effect.flatMap(ofOwner(name), (call) =>
-      Effect.map(rest.list(call, toOwned, { ...pages, max }), ({ items }) => items)
+      Effect.map(rest.list({ ...call, isPolled }, toOwned, { ...pages, max }), ({ items }) => items)
     )
   return {
     isApp: false,
@@ -109,6 +109,6 @@ export const gitlabHooks = (rest: Rest): HostHooks => {
       yield* rest.write({ ...test, method: "POST", content: false }, Schema.Unknown)
     }),
     repositories: (owner) => list(owner, maxOwnedRepositories),
-    newest: (owner) => Effect.map(list(owner, pages.value), toNewest)
+    newest: (owner) => Effect.map(list(owner, pages.value, true), toNewest)
   }
 }

@@ -8,7 +8,7 @@ import type { CommitFacts } from "../../domain/HostEvent.ts"
 import { StatusState } from "../../domain/Publication.ts"
 import { truncate } from "../../domain/Text.ts"
 import type { ForgeError } from "../ForgeError.ts"
-import type { Call, Codec, PageSize, Rest } from "../http/Http.ts"
+import type { Call, Codec, ListedItems, PageSize, Rest } from "../http/Http.ts"
 import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import { branch, commit, fullName, limits, optional } from "../webhook/Payload.ts"
 import type { BranchTip, ChangedPull, ChangedPulls, FoundComment, HostChanges, HostOwner } from "./HostChanges.ts"
@@ -56,7 +56,10 @@ export const readTip = (name: string, id: string | undefined): BranchTip | undef
   return found === undefined || head === undefined ? undefined : { branch: found, head }
 }
 
-/** Lists all branches at `path`, or reads these one by one; one that the host redirects to is another branch. */
+/**
+ * Lists all branches at `path`; or these, in one list if there are several, and one by one what a list of as many pages does not have. A branch
+ * that the host redirects to is another one.
+ */
 export const listTips = (
   rest: Rest,
   { params, path }: Pick<Call, "path" | "params">,
@@ -64,18 +67,27 @@ export const listTips = (
   read: (item: unknown) => BranchTip | undefined,
   branches: ReadonlyArray<string> | undefined
 ): Effect.Effect<ReadonlyArray<BranchTip>, ForgeError> =>
-  branches === undefined
-    ? Effect.map(rest.list({ path, params: { ...params } }, read, { ...size, max: maxBranches }), ({ items }) => items)
-    : Effect.map(
-        Effect.forEach(branches, (name) =>
-          undefinedIfMissing(
-            rest
-              .get({ path: `${path}/{branch}`, params: { ...params, branch: name } }, Schema.Unknown)
-              .pipe(Effect.map(read))
-          )
-        ),
-        (found) => found.flatMap((tip, i) => (tip === undefined || tip.branch !== branches[i] ? [] : tip))
+  Effect.gen(function* () {
+    const list = (max: number, isEnough?: (listed: ListedItems<BranchTip>) => boolean) =>
+      rest.list({ path, params: { ...params }, isPolled: true }, read, { ...size, max }, isEnough)
+    if (branches === undefined) return (yield* list(maxBranches)).items
+    const found = new Map<string, BranchTip>()
+    let isComplete = false
+    if (branches.length > 1) {
+      const max = Math.min(branches.length * size.value, maxBranches)
+      const { items, more } = yield* list(max, (listed) =>
+        branches.every((name) => listed.items.some(({ branch: one }) => one === name))
       )
+      for (const tip of items) found.set(tip.branch, tip)
+      isComplete = more === 0
+    }
+    for (const name of isComplete ? [] : branches.filter((one) => !found.has(one))) {
+      const call = { path: `${path}/{branch}`, params: { ...params, branch: name }, isPolled: true }
+      const tip = yield* undefinedIfMissing(Effect.map(rest.get(call, Schema.Unknown), read))
+      if (tip?.branch === name) found.set(name, tip)
+    }
+    return branches.flatMap((name) => found.get(name) ?? [])
+  })
 
 interface CommentParts {
   readonly body: string | null | undefined

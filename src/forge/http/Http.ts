@@ -14,6 +14,7 @@ import { ResponseTimeout } from "../ResponseTimeout.ts"
 import { download } from "./Download.ts"
 import type { ForgeError } from "../ForgeError.ts"
 import type { Download } from "../hosts/HostCi.ts"
+import { PolledResponses } from "./PolledResponses.ts"
 import { presentIn, readPages } from "./Pages.ts"
 import type { ListedItems, PageSize } from "./Pages.ts"
 import { observe, retryRead, waitUntilAvailable } from "../HostHealth.ts"
@@ -52,6 +53,8 @@ export interface RestOptions {
   readonly api?: string
   /** Minimum time between the starts of two content writes. Default: `WriteGap`. */
   readonly writeGap?: HostGap
+  /** Kept responses to polled requests. Default: those of this client alone. */
+  readonly polled?: PolledResponses
   /** Advice in error messages; default: for a git host with the credential of a trigger. */
   readonly advice?: Advice
 }
@@ -68,6 +71,8 @@ export interface Call {
   readonly path: string
   readonly params?: Readonly<Record<string, string | number>>
   readonly query?: Readonly<Record<string, string | number | undefined>>
+  /** Whether the request is repeated at intervals: then a host that has ETags sends a response again only if it differs. */
+  readonly isPolled?: boolean
 }
 
 interface WriteCall extends Call {
@@ -236,6 +241,8 @@ interface Prepared {
   /** Key of the pace, and of the circuit. */
   readonly key: string
   readonly circuit: string
+  /** Set if the request is polled. */
+  readonly polled: PolledResponses | undefined
 }
 
 /** Returns the advice for a web address of a host that ends with the path of the API. */
@@ -255,6 +262,8 @@ const prepare = Effect.fnUntraced(function* (
   const root = yield* options.apiUrl
   const path = fillPath(call.path, call.params ?? {})
   const { origin, pathname } = new URL(root)
+  const url = `${root}${path}${toQueryString(call.query)}`
+  const polled = call.isPolled === true ? options.polled : undefined
   const operation = `${method} ${origin}${pathname.replace(/\/$/, "")}${path}`
   const credential = yield* options.credential
   const dispatcher = yield* options.dispatcher
@@ -262,12 +271,13 @@ const prepare = Effect.fnUntraced(function* (
   return {
     operation,
     sent: {
-      url: `${root}${path}${toQueryString(call.query)}`,
+      url,
       method,
       headers: {
         accept: "application/json",
         "user-agent": "aicr",
         ...options.headers,
+        ...polled?.conditions(url),
         ...Object.fromEntries(Object.entries(credential.headers).map(([name, value]) => [name, Redacted.value(value)])),
         ...(call.body === undefined ? {} : { "content-type": "application/json" })
       },
@@ -277,16 +287,18 @@ const prepare = Effect.fnUntraced(function* (
     },
     toHostRequest: (now) => ({ operation, writes, secrets, now, advice: doubledPath(root) ?? options.advice }),
     key: createHash("sha256").update(`${origin}\n${credential.account}`).digest("hex"),
-    circuit: `${origin}${options.api ?? ""}`
+    circuit: `${origin}${options.api ?? ""}`,
+    polled
   }
 })
 
-const exchangeText = Effect.fnUntraced(function* ({ sent, toHostRequest }: Prepared, options: RestOptions) {
+const exchangeText = Effect.fnUntraced(function* ({ polled, sent, toHostRequest }: Prepared, options: RestOptions) {
   const start = yield* Clock.currentTimeMillis
-  const response = yield* Effect.tryPromise({
+  const received = yield* Effect.tryPromise({
     try: (signal) => exchange(sent, signal),
     catch: (cause) => toMissingResponse(toHostRequest(start), cause)
   })
+  const response = polled?.resolve(sent.url, received) ?? received
   const status = isSuccess(response.status) ? (options.status?.(response) ?? response.status) : response.status
   if (!isSuccess(status))
     return yield* toRefusal(toHostRequest(yield* Clock.currentTimeMillis), { ...response, status })
@@ -322,7 +334,8 @@ const renewing =
           () => Effect.andThen(renew, request)
         )
 
-export const makeRest = (options: RestOptions): Rest => {
+export const makeRest = (given: RestOptions): Rest => {
+  const options = { polled: new PolledResponses(), ...given }
   const renewed = renewing(options)
   const request = (prepared: Prepared) => {
     const { circuit, key, operation } = prepared
