@@ -2,6 +2,7 @@
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { targetKey } from "../../src/domain/Change.ts"
+import type { DepotChange } from "../../src/domain/DepotChange.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { DeliveryKey, OperationId } from "../../src/domain/Keys.ts"
 import type { Operation, Publication } from "../../src/domain/Publication.ts"
@@ -42,6 +43,23 @@ export const event = (over: Partial<EventRecord> = {}): EventRecord => {
 
 export const ignored = (over: Partial<EventRecord> = {}): EventRecord =>
   event({ decision: "ignored", reason: "draft", work: undefined, ...over })
+
+/** The routing receipt of a report of a hook. */
+export const routingReceipt = (routing: DepotChange, receivedAt = 0): EventRecord =>
+  event({
+    provider: routing.vcs,
+    event: "hook",
+    action: undefined,
+    trigger: undefined,
+    workspace: undefined,
+    targetKind: "commit",
+    targetKey: undefined,
+    repo: undefined,
+    facts: { head: routing.revision },
+    work: undefined,
+    routing,
+    receivedAt
+  })
 
 export const chatRequest = (over: Partial<NewChatRequest> = {}): NewChatRequest => {
   const id = newId()

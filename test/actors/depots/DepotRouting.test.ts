@@ -11,8 +11,6 @@ import * as Scheduler from "../../../actors/scheduling/WorkspaceScheduler.ts"
 import { layerStatic } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import type { DepotChange } from "../../../src/domain/DepotChange.ts"
-import { newId } from "../../../src/domain/Ids.ts"
-import { DeliveryKey } from "../../../src/domain/Keys.ts"
 import { listReported } from "../../../src/store/ListReported.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import { CheckoutError } from "../../../src/vcs/Checkout.ts"
@@ -22,6 +20,7 @@ import type { VcsServer } from "../../../src/vcs/server/VcsServer.ts"
 import { actorStores } from "../../harness/ActorParts.ts"
 import { testCluster } from "../../harness/TestCluster.ts"
 import { inEnglish } from "../../../src/text/en.ts"
+import { routingReceipt } from "../../store/Fixtures.ts"
 
 const document = {
   triggers: [
@@ -103,26 +102,9 @@ describe("tries", () => {
 })
 
 const report = Effect.fn(function* (routing: DepotChange) {
-  const id = newId()
-  yield* (yield* Receipts).store({
-    id,
-    deliveryKey: DeliveryKey.make(id),
-    provider: routing.vcs,
-    event: "p4",
-    action: undefined,
-    trigger: undefined,
-    workspace: undefined,
-    targetKind: "commit",
-    targetKey: undefined,
-    repo: undefined,
-    facts: {},
-    decision: "queued",
-    reason: undefined,
-    work: undefined,
-    routing,
-    receivedAt: 0
-  })
-  return id
+  const receipt = routingReceipt(routing)
+  yield* (yield* Receipts).store(receipt)
+  return receipt.id
 })
 const reasonOf = (id: string) =>
   Effect.flatMap(Receipts, (receipts) =>

@@ -8,8 +8,6 @@ import * as Scheduler from "../../../actors/scheduling/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { layerStatic } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
-import { newId } from "../../../src/domain/Ids.ts"
-import { DeliveryKey } from "../../../src/domain/Keys.ts"
 import { expiryCutoffs } from "../../../src/queue/ExpiryCutoffs.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { Batches } from "../../../src/store/Batches.ts"
@@ -18,6 +16,7 @@ import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
 import type { SubmittedChange } from "../../../src/vcs/SubmittedChanges.ts"
 import { actorStores } from "../../harness/ActorParts.ts"
 import { testCluster } from "../../harness/TestCluster.ts"
+import { routingReceipt } from "../../store/Fixtures.ts"
 
 const hour = 3_600_000
 const document = {
@@ -61,25 +60,7 @@ const stores = Layer.mergeAll(
 const world = Scheduler.layer.pipe(Layer.provideMerge(stores), Layer.provideMerge(testCluster))
 
 const report = Effect.fn(function* (revision: string) {
-  const id = newId()
-  yield* (yield* Receipts).store({
-    id,
-    deliveryKey: DeliveryKey.make(id),
-    provider: "perforce",
-    event: "p4",
-    action: undefined,
-    trigger: undefined,
-    workspace: undefined,
-    targetKind: "commit",
-    targetKey: undefined,
-    repo: undefined,
-    facts: {},
-    decision: "queued",
-    reason: undefined,
-    work: undefined,
-    routing: { vcs: "perforce", revision, files: [], path: "//depot/..." },
-    receivedAt: 0
-  })
+  yield* (yield* Receipts).store(routingReceipt({ vcs: "perforce", revision, files: [], path: "//depot/..." }))
 })
 
 const scanOnce = Effect.suspend(() =>

@@ -7,8 +7,6 @@ import * as Scheduler from "../../../actors/scheduling/WorkspaceScheduler.ts"
 import { layerStatic } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import type { DepotChange } from "../../../src/domain/DepotChange.ts"
-import { newId } from "../../../src/domain/Ids.ts"
-import { DeliveryKey } from "../../../src/domain/Keys.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import { inEnglish } from "../../../src/text/en.ts"
 import { CheckoutError } from "../../../src/vcs/Checkout.ts"
@@ -16,6 +14,7 @@ import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
 import type { SubmittedChange } from "../../../src/vcs/SubmittedChanges.ts"
 import { actorStores } from "../../harness/ActorParts.ts"
 import { testCluster } from "../../harness/TestCluster.ts"
+import { routingReceipt } from "../../store/Fixtures.ts"
 
 const user = { kind: "perforce", user: "reviewer" }
 const document = {
@@ -73,28 +72,11 @@ const route = (routing: Omit<DepotChange, "revision" | "files">, servers: Server
   })
   const stores = Layer.mergeAll(actorStores(), Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic)), changes)
   return Effect.gen(function* () {
-    const id = newId()
     const receipts = yield* Receipts
-    yield* receipts.store({
-      id,
-      deliveryKey: DeliveryKey.make(id),
-      provider: routing.vcs,
-      event: "hook",
-      action: undefined,
-      trigger: undefined,
-      workspace: undefined,
-      targetKind: "commit",
-      targetKey: undefined,
-      repo: undefined,
-      facts: {},
-      decision: "queued",
-      reason: undefined,
-      work: undefined,
-      routing: { ...routing, revision: "7", files: [] },
-      receivedAt: 0
-    })
+    const receipt = routingReceipt({ ...routing, revision: "7", files: [] })
+    yield* receipts.store(receipt)
     yield* Effect.scoped(Effect.flatMap(Effect.scope, (scope) => scan(new RoutingMemory(), scope)))
-    const event = yield* receipts.get(id)
+    const event = yield* receipts.get(receipt.id)
     const reason = event?.outcomeReason === undefined ? "" : inEnglish(event.outcomeReason)
     return { outcome: event?.outcome, reason: reason.replaceAll(/[0-9a-f-]{36}/g, "ID"), calls: calls.toSorted() }
   }).pipe(Effect.provide(Scheduler.layer.pipe(Layer.provideMerge(stores), Layer.provideMerge(testCluster))))

@@ -12,8 +12,6 @@ import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { layerStatic } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import type { DepotChange } from "../../../src/domain/DepotChange.ts"
-import { newId } from "../../../src/domain/Ids.ts"
-import { DeliveryKey } from "../../../src/domain/Keys.ts"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { CatchUps } from "../../../src/store/CatchUps.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
@@ -23,6 +21,7 @@ import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
 import type { ListRequest } from "../../../src/vcs/SubmittedChanges.ts"
 import { actorStores } from "../../harness/ActorParts.ts"
 import { testCluster } from "../../harness/TestCluster.ts"
+import { routingReceipt } from "../../store/Fixtures.ts"
 
 const hour = 3_600_000
 const start = 1000 * hour
@@ -111,26 +110,9 @@ const search = Effect.fnUntraced(function* (
   return { ...tally, failure: why }
 })
 const report = Effect.fnUntraced(function* (routing: Omit<DepotChange, "files">, receivedAt: number) {
-  const id = newId()
-  yield* (yield* Receipts).store({
-    id,
-    deliveryKey: DeliveryKey.make(id),
-    provider: routing.vcs,
-    event: "p4",
-    action: undefined,
-    trigger: undefined,
-    workspace: undefined,
-    targetKind: "commit",
-    targetKey: undefined,
-    repo: undefined,
-    facts: { head: routing.revision },
-    decision: "queued",
-    reason: undefined,
-    work: undefined,
-    routing: { ...routing, files: [] },
-    receivedAt
-  })
-  return id
+  const receipt = routingReceipt({ ...routing, files: [] }, receivedAt)
+  yield* (yield* Receipts).store(receipt)
+  return receipt.id
 })
 const route = Effect.suspend(() =>
   Effect.scoped(Effect.flatMap(Effect.scope, (scope) => scan(new RoutingMemory(), scope)))
