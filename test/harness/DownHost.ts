@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { stringify } from "yaml"
-import type { DemoPull } from "../../demo/DemoForgeState.ts"
+import type { DemoPull, NewPull } from "../../demo/DemoForgeState.ts"
 import { AicrProcess } from "./AicrProcess.ts"
 import { makeHostTrigger, startFakeForge } from "./FakeForge.ts"
 import type { FakeForge } from "./FakeForge.ts"
@@ -27,17 +27,28 @@ interface DownHostOptions {
   readonly before?: (open: (name: string) => Promise<DemoPull>) => Promise<void>
 }
 
+const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+
+/** Returns a schedule whose only window is an hour in three days. */
+export const closedWindow = () => ({
+  timezone: "UTC",
+  rules: [{ days: [days[(new Date().getUTCDay() + 3) % 7]], windows: [{ start: "01:00", end: "02:00" }] }]
+})
+
 /** A service with one repository of a fake host, and what happens there. */
 export class DownHost implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack()
   readonly forge: FakeForge
   readonly aicr: AicrProcess
   readonly #directory: string
+  /** Writes the configuration with these fields. */
+  readonly configure: (options: Pick<DownHostOptions, "review" | "workspace">) => Promise<void>
 
-  private constructor(forge: FakeForge, aicr: AicrProcess, directory: string) {
+  private constructor(forge: FakeForge, aicr: AicrProcess, directory: string, configure: DownHost["configure"]) {
     this.forge = forge
     this.aicr = aicr
     this.#directory = directory
+    this.configure = configure
   }
 
   static async start(kind: FakeForge["kind"], options: DownHostOptions = {}): Promise<DownHost> {
@@ -47,30 +58,30 @@ export class DownHost implements AsyncDisposable {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     const configFile = join(directory, "config.yaml")
-    await writeFile(
-      configFile,
-      stringify({
-        server: { port, hostname: "127.0.0.1", ...options.server },
-        triggers: [{ ...makeHostTrigger(kind, forge.url), ...options.trigger }],
-        workspaces: {
-          instances: { one: options.workspace ?? { source_repo: { trigger: "host", repo: repository } } }
-        },
-        llm: {
-          providers: [{ id: "fake", kind: "openai_compatible", base_url: `${model.url}/v1`, api_key: "k" }],
-          model_chain: { default: [{ provider: "fake", model: "fake" }] }
-        },
-        agent: { default: "native-llm" },
-        queue: { kind: "sqlite", sqlite: { path: "queue.db" }, workers: { per_workspace_concurrency: 4 } },
-        review: { output_language: "en", skip_drafts: true, ...options.review },
-        storage: { database: { sqlite: { path: "aicr.db" } }, object: { filesystem: { root: "objects" } } }
-      })
-    )
+    const configure: DownHost["configure"] = ({ review: reviews, workspace = options.workspace }) =>
+      writeFile(
+        configFile,
+        stringify({
+          server: { port, hostname: "127.0.0.1", ...options.server },
+          triggers: [{ ...makeHostTrigger(kind, forge.url), ...options.trigger }],
+          workspaces: { instances: { one: workspace ?? { source_repo: { trigger: "host", repo: repository } } } },
+          llm: {
+            providers: [{ id: "fake", kind: "openai_compatible", base_url: `${model.url}/v1`, api_key: "k" }],
+            model_chain: { default: [{ provider: "fake", model: "fake" }] }
+          },
+          agent: { default: "native-llm" },
+          queue: { kind: "sqlite", sqlite: { path: "queue.db" }, workers: { per_workspace_concurrency: 4 } },
+          review: { output_language: "en", skip_drafts: true, ...reviews },
+          storage: { database: { sqlite: { path: "aicr.db" } }, object: { filesystem: { root: "objects" } } }
+        })
+      )
+    await configure(options)
     const aicr = new AicrProcess({
       configFile,
       url,
       env: { TEST_TOKEN: forge.token, TEST_SECRET: forge.secret, ...options.env }
     })
-    const host = new DownHost(forge, aicr, directory)
+    const host = new DownHost(forge, aicr, directory, configure)
     host.#parts.defer(() => rm(directory, { recursive: true, force: true }))
     host.#parts.use(model)
     host.#parts.defer(forge.stop)
@@ -88,9 +99,9 @@ export class DownHost implements AsyncDisposable {
     await this.#parts.disposeAsync()
   }
 
-  async open(name: string, draft = false): Promise<DemoPull> {
+  async open(name: string, draft = false, more: Partial<NewPull> = {}): Promise<DemoPull> {
     await this.push(name, 1, { from: "main" })
-    return this.forge.createPull(repository, { title: name, headBranch: name, draft })
+    return this.forge.createPull(repository, { title: name, headBranch: name, draft, ...more })
   }
 
   push(branch: string, version: number, more: { readonly from?: string; readonly force?: boolean } = {}) {
@@ -113,9 +124,10 @@ export class DownHost implements AsyncDisposable {
     return new Map([...byHead].map(([head, runs]) => [head, runs.map(({ status }) => String(status))]))
   }
 
-  /** Whether a search for missed changes has ended. */
-  hasSearched(): boolean {
-    return this.#query("SELECT 1 FROM catch_ups WHERE searched_at IS NOT NULL").length > 0
+  /** Returns when the last search for missed changes ended, in milliseconds since the epoch; 0 before the first one. */
+  searchedAt(): number {
+    const [search] = this.#query("SELECT searched_at FROM catch_ups")
+    return Number(search?.["searched_at"] ?? 0)
   }
 
   isReviewed(pull: DemoPull): boolean {
