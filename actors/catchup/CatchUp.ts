@@ -8,13 +8,14 @@ import { Singleton } from "effect/cluster"
 import { isSearched } from "../../src/admission/IsSearched.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
+import type { CatchUpOccasion } from "../../src/domain/CatchUpOccasion.ts"
 import { backoffMillis, doubling } from "../../src/domain/Backoff.ts"
 import { isForgeKind } from "../../src/domain/Kinds.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
 import { catchUpFound, catchUps, catchUpSkipped } from "../../src/observability/Metrics.ts"
 import { CatchUps } from "../../src/store/CatchUps.ts"
-import type { CatchUp, CatchUpOccasion } from "../../src/store/CatchUps.ts"
+import type { CatchUp } from "../../src/store/CatchUps.ts"
 import { countStart } from "../ActorStarts.ts"
 import type { ShardGroup } from "../Placement.ts"
 import { searchDepot } from "../depots/MissedReports.ts"
@@ -165,8 +166,8 @@ export const hostsLayer = layerOf({
   name: "CatchUp",
   shardGroup: "publisher",
   covers: isForgeKind,
-  search: ({ memory, tally, trigger }) =>
-    isForgeKind(trigger.kind) ? searchHost(trigger, trigger.kind, memory, tally) : Effect.succeed(undefined)
+  search: ({ trigger, ...due }) =>
+    isForgeKind(trigger.kind) ? searchHost(trigger, trigger.kind, due) : Effect.succeed(undefined)
 })
 
 /** Searches servers of Perforce and Subversion, on a node that routes their reports. */

@@ -36,6 +36,8 @@ export interface InventoryCheck {
   readonly now: number
   /** Webhooks that were checked before this time, or longer ago than the interval, are checked again. */
   readonly requestedAt: number | undefined
+  /** Set if the host reported that repositories changed since they were all listed. */
+  readonly changedAt: number | undefined
   readonly intervalMillis: number
   /** Stored webhooks by scope. */
   readonly rows: Map<string, InventoryHook>
@@ -139,7 +141,7 @@ const checkPart = Effect.fnUntraced(function* (check: InventoryCheck, part: Read
   const written = { create: count("create"), repair: count("repair") }
   yield* inventories.save(
     checked.map(({ hook }) => hook),
-    { created: written.create, repaired: written.repair }
+    { startedAt: check.now, created: written.create, repaired: written.repair }
   )
   for (const { hook } of checked) rows.set(hook.scope, hook)
   tally.create += written.create

@@ -6,11 +6,13 @@ import { Duration, Effect } from "effect"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import type { HostEvent } from "../../src/domain/HostEvent.ts"
-import { commandKey } from "../../src/domain/Keys.ts"
+import { newId } from "../../src/domain/Ids.ts"
+import { commandKey, deliveryKey } from "../../src/domain/Keys.ts"
 import type { HostDeliveries, LoggedDelivery } from "../../src/forge/Forge.ts"
 import { CatchUps } from "../../src/store/CatchUps.ts"
 import type { CatchUpMark } from "../../src/store/CatchUps.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
+import type { EventRecord } from "../../src/store/Receipts.ts"
 import { continueWithout } from "./FindPulls.ts"
 import { admitFound, clockMillis, countFound, overlapMillis, requireRoom } from "./HostSearch.ts"
 import type { HostSearch } from "./HostSearch.ts"
@@ -36,15 +38,20 @@ const selectFailed = ({ limits, memory, tally }: HostSearch, deliveries: Readonl
   return failed.toReversed()
 }
 
-/** Returns whether a record shows that its work is known: of the same head or comment, or of a later head. */
+/** Returns the key of the record that a delivery was requested again. */
+const keyOf = ({ name }: HostSearch["trigger"], guid: string) => deliveryKey("catch-up", `sent-again:${name}:${guid}`)
+
+/** Returns whether a record shows that its work is known: of the same head or comment, or of a later head, or that it was requested again. */
 const isCovered = Effect.fnUntraced(function* (
   { kind, trigger }: HostSearch,
   event: HostEvent,
   change: Change,
-  { at }: LoggedDelivery
+  { at, guid }: LoggedDelivery
 ) {
   const key = targetKey(change)
-  const records = yield* (yield* Receipts).list({ trigger: trigger.name, targetKey: key, limit: 100 })
+  const all = yield* (yield* Receipts).list({ trigger: trigger.name, targetKey: key, limit: 100 })
+  if (all.some((one) => one.deliveryKey === keyOf(trigger, guid))) return true
+  const records = all.filter(({ reason }) => reason !== "sent_again")
   if (event._tag === "Commanded") {
     const { comment } = event
     return comment !== undefined && records.some((one) => one.deliveryKey === commandKey(kind, key, comment.id))
@@ -76,12 +83,38 @@ const repeatFailed = Effect.fnUntraced(function* (
   memory.repeated.add(guid)
   yield* repeat(id)
   countFound(search, workspace.id)
+  yield* (yield* Receipts).store(toRecord(search, event, change, guid))
   yield* Effect.logInfo("failed delivery repeated by the host", {
     trigger: trigger.name,
     repository: change.repo.fullName,
     number: event.subject.number,
     guid
   })
+})
+
+/** Returns the record of the request, from which the story of its change names the origin of the delivery that follows. */
+const toRecord = (
+  { kind, now, occasion, trigger }: HostSearch,
+  { subject }: HostEvent,
+  change: Change,
+  guid: string
+): EventRecord => ({
+  id: newId(),
+  deliveryKey: keyOf(trigger, guid),
+  provider: kind,
+  event: "catch_up",
+  action: occasion,
+  trigger: trigger.name,
+  workspace: change.workspace,
+  targetKind: change.target.kind,
+  targetKey: targetKey(change),
+  repo: change.repo.fullName,
+  facts: { number: subject.number, head: subject.head, branch: subject.branch, author: subject.author },
+  decision: "ignored",
+  reason: "sent_again",
+  rule: { _tag: "SentAgain", delivery: guid },
+  work: undefined,
+  receivedAt: now
 })
 
 /** `known`: how far earlier searches have read the log. The first one starts with what follows. */

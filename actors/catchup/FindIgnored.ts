@@ -1,20 +1,24 @@
-/** Decides again about pull requests that were ignored for a reason that does not hold under the configuration in force. */
+/**
+ * Decides again about pull requests that were ignored for a reason, or that wait for a window, which does not hold under the configuration in
+ * force.
+ */
 import { Duration, Effect } from "effect"
 import { isWatched } from "../../src/admission/Admit.ts"
+import { pullRequestDue } from "../../src/admission/Due.ts"
 import { isIgnoredLabel } from "../../src/admission/IgnoredLabel.ts"
 import { toSourceFacts } from "../../src/admission/Select.ts"
 import type { Workspace } from "../../src/config/Snapshot.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import type { StoredEvent } from "../../src/store/Receipts.ts"
-import { continueWithout, decidePull, isPassing } from "./FindPulls.ts"
+import { continueWithout, decidePull, isPassing, waitsLonger } from "./FindPulls.ts"
 import { pullKey } from "./HostSearch.ts"
 import type { HostSearch } from "./HostSearch.ts"
 
-/** Ignored deliveries that are read. */
-const maxIgnored = 1000
+/** Ignored deliveries that are read, and as many that wait. */
+const maxListed = 1000
 
 /** Returns whether the workspace would ignore it for the same reason, if it has not changed. */
-const isStillIgnored = ({ review }: Workspace, { facts, reason, rule }: StoredEvent): boolean => {
+const isStillIgnored = ({ review }: Pick<Workspace, "review">, { facts, reason, rule }: StoredEvent): boolean => {
   switch (reason) {
     case "draft":
       return review.skip_drafts
@@ -32,13 +36,19 @@ export const findIgnored = Effect.fnUntraced(function* (search: HostSearch) {
   const { kind, limits, memory, now, snapshot, trigger } = search
   if (memory.configHash === snapshot.hash) return
   const since = now - Duration.toMillis(Duration.hours(limits.max_age_hours))
-  const filter = { trigger: trigger.name, decision: "ignored", since, limit: maxIgnored } as const
+  const { list } = yield* Receipts
+  const read = (decision: "deferred" | "ignored") => list({ trigger: trigger.name, decision, since, limit: maxListed })
+  const events = [...(yield* read("ignored")), ...(yield* read("deferred"))]
   const again = new Map<string, { readonly repo: { readonly fullName: string }; readonly number: number }>()
-  for (const event of yield* (yield* Receipts).list(filter)) {
-    const { facts, reason, repo } = event
-    if (repo === undefined || facts.number === undefined || !isPassing(reason)) continue
+  for (const event of events) {
+    const { decision, facts, reason, repo } = event
+    if (repo === undefined || facts.number === undefined || (decision === "ignored" && !isPassing(reason))) continue
     const workspaces = snapshot.route(trigger.name, toSourceFacts(kind, { fullName: repo }, facts.branch))
-    if (!workspaces.some((workspace) => workspace.enabled && !isStillIgnored(workspace, event))) continue
+    const isOver = ({ review }: Workspace) =>
+      decision === "deferred"
+        ? waitsLonger(event, pullRequestDue(review, now), now)
+        : !isStillIgnored({ review }, event)
+    if (!workspaces.some((workspace) => workspace.enabled && isOver(workspace))) continue
     const candidate = { repo: { fullName: repo }, number: facts.number }
     again.set(pullKey(candidate), candidate)
   }

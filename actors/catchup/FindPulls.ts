@@ -3,9 +3,10 @@
  * comments, and about its end.
  */
 import { Effect } from "effect"
+import type { Admission } from "../../src/admission/Admit.ts"
 import { toSourceFacts } from "../../src/admission/Select.ts"
 import { haveSameBase } from "../../src/domain/Change.ts"
-import type { Change, Repo } from "../../src/domain/Change.ts"
+import type { Repo } from "../../src/domain/Change.ts"
 import type { IgnoreReason } from "../../src/domain/Decision.ts"
 import type { HostEvent } from "../../src/domain/HostEvent.ts"
 import { deliveryKey } from "../../src/domain/Keys.ts"
@@ -49,17 +50,27 @@ const toEvent = (search: HostSearch, pull: HostPull): Extract<HostEvent, { reado
   }
 }
 
-/** Returns whether a decision on record about a head still holds: its work was not given up for another head, or at the end of its pull request. */
-const holds = ({ outcome, outcomeReason }: StoredEvent): boolean =>
-  outcome !== "superseded" && !(outcome === "cancelled" && outcomeReason?._tag === "PullRequestClosed")
+/** Returns whether work waits for a later time, such as that of a window, than `dueAt`, which it would get now. */
+export const waitsLonger = ({ outcome, work }: StoredEvent, dueAt: number, now: number): boolean =>
+  outcome === undefined && work !== undefined && work.dueAt > now && dueAt < work.dueAt
 
-const isDecided = (records: ReadonlyArray<StoredEvent>, change: Change): boolean =>
+/**
+ * Returns whether a decision on record about a head still holds: its work was not given up for another head, or at the end of its pull request,
+ * and does not wait for a window that has changed.
+ */
+const holds = (record: StoredEvent, { dueAt }: Admission, now: number): boolean => {
+  const { outcome, outcomeReason } = record
+  if (outcome === "superseded" || waitsLonger(record, dueAt, now)) return false
+  return !(outcome === "cancelled" && outcomeReason?._tag === "PullRequestClosed")
+}
+
+const isDecided = (records: ReadonlyArray<StoredEvent>, admission: Admission, now: number): boolean =>
   records.some(
     (record) =>
       record.work !== undefined &&
-      record.facts.head === change.head &&
-      haveSameBase(record.work.change, change) &&
-      holds(record)
+      record.facts.head === admission.change.head &&
+      haveSameBase(record.work.change, admission.change) &&
+      holds(record, admission, now)
   )
 
 /**
@@ -118,8 +129,8 @@ const decideHead = Effect.fnUntraced(function* (
     return yield* decideFound(search, event, keyOf(search, pull, `:${reason}`), undefined)
   }
   const { change } = admitted
-  if (isDecided(records, change)) return
-  // Work that was given up may be found again later; each time has a key of its own.
+  if (isDecided(records, admitted, search.now)) return
+  // Work that was given up, or waits, may be found again later; each time has a key of its own.
   const givenUp = records.find((record) => record.work !== undefined && record.facts.head === pull.head)
   // A restored backup has no record of the review.
   if (givenUp === undefined && (yield* reviewedAt) !== undefined) return

@@ -2,6 +2,7 @@
 import { Duration, Effect, Schema } from "effect"
 import { admit } from "../../src/admission/Admit.ts"
 import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
+import type { CatchUpOccasion } from "../../src/domain/CatchUpOccasion.ts"
 import { foldRepo, targetKey } from "../../src/domain/Change.ts"
 import type { Change, Repo } from "../../src/domain/Change.ts"
 import type { EventFacts, HostEvent } from "../../src/domain/HostEvent.ts"
@@ -41,6 +42,7 @@ export interface HostSearch {
   readonly snapshot: Snapshot
   readonly client: ForgeClient
   readonly memory: SearchMemory
+  readonly occasion: CatchUpOccasion
   /** Start of the search, in milliseconds since the epoch. */
   readonly now: number
   readonly limits: TriggerProfile["settings"]["catch_up"]
@@ -97,17 +99,17 @@ export const countFound = ({ room, tally }: HostSearch, workspace: string): void
 
 /** Facts of an event that no delivery reported. Who caused it is unknown, unless its change names a person. */
 export const foundFacts = (
-  { kind }: HostSearch,
+  { kind, occasion }: HostSearch,
   { head, repo, target }: Pick<Change, "head" | "repo" | "target">,
   more: { readonly branch?: string | undefined; readonly author?: string | undefined }
 ): EventFacts => ({
   provider: kind,
   event: "catch_up",
-  action: undefined,
+  action: occasion,
   repo,
   sender: undefined,
   subject: {
-    kind: target.kind === "push" ? "push" : "pull_request",
+    kind: target.kind === "push" || target.kind === "issue" ? target.kind : "pull_request",
     number: target.number,
     head,
     branch: more.branch,

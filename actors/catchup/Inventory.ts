@@ -1,6 +1,6 @@
 /**
  * Keeps an inventory of the repositories of each trigger of a git host and of their webhooks, one in the cluster. New repositories are noticed
- * within a minute, by one request for each owner. Webhooks are checked when their repository is new, when something else is wanted of them, on
+ * within a minute, by one request for each owner, and those that were renamed or moved where the host reports it. Webhooks are checked when their repository is new, when something else is wanted of them, on
  * request, and at a slow interval. `triggers[].inventory.hooks` decides whether broken ones are repaired and missing ones created. After that, a
  * search for the changes that they did not report is requested.
  */
@@ -101,6 +101,7 @@ export const checkInventory = Effect.fnUntraced(function* (
     digest: digestOf(memory, trigger),
     now: startedAt,
     requestedAt: state?.requestedAt,
+    changedAt: state?.changedAt,
     intervalMillis: Math.max(minIntervalMillis, rows.size * intervalOfRepositoryMillis),
     rows,
     tally: { create: 0, repair: 0 }
@@ -114,7 +115,8 @@ export const checkInventory = Effect.fnUntraced(function* (
     for (const scope of gone) rows.delete(scope)
   }
   const at = yield* Clock.currentTimeMillis
-  const ended = { startedAt, at, repositories, served, failure: failure ?? obstacle }
+  const isListed = unlisted === undefined
+  const ended = { startedAt, at, repositories, served, isListed, failure: failure ?? obstacle }
   yield* inventories.checked(trigger.name, ended)
   memory.failures = failure === undefined ? 0 : memory.failures + 1
   if (check.tally.create + check.tally.repair > 0) yield* (yield* CatchUps).request([trigger.name], "hook", at)

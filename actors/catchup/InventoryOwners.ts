@@ -62,13 +62,14 @@ const listNames = Effect.fnUntraced(function* ({ hooks }: InventoryCheck, owner:
   return [...names.values()]
 })
 
-/** Lists the repositories of an owner again if it has new ones, and looks for a wider webhook then, and at the interval of checks. */
+/** Lists the repositories of an owner again if it has new ones or the host reported a change, and looks for a wider webhook then, and at the interval of checks. */
 const listOwner = Effect.fnUntraced(function* (check: InventoryCheck, memory: OwnersMemory, owner: HostOwner) {
-  const { hooks, intervalMillis, kind, now, requestedAt, snapshot } = check
+  const { changedAt, hooks, intervalMillis, kind, now, requestedAt, snapshot } = check
   const newest = yield* Effect.catchIf(hooks.newest(owner), isHidden, () => Effect.succeed(""))
   const known = memory.listed.get(owner.name)
   const isOld = known === undefined || requestedAt !== undefined || Math.abs(now - known.listedAt) >= intervalMillis
-  const names = isOld || known.newest !== newest ? yield* listNames(check, owner) : known.names
+  const isChanged = isOld || known.newest !== newest || changedAt !== undefined
+  const names = isChanged ? yield* listNames(check, owner) : known.names
   const routed = names.flatMap((name) => {
     const workspaces = listWorkspaces(check, name)
     return workspaces.length === 0 ? [] : [{ name, workspaces }]

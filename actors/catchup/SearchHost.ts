@@ -1,6 +1,6 @@
 /**
- * Searches the git host of a trigger for missed changes: pull requests of each owner that were updated since the last search, changes that were
- * ignored under another configuration, and tips of branches whose pushes are reviewed.
+ * Searches the git host of a trigger for missed changes: pull requests of each owner that were updated since the last search, opened issues that
+ * are triaged, changes that were ignored under another configuration, and tips of branches whose pushes are reviewed.
  */
 import { Clock, Duration, Effect } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
@@ -16,11 +16,12 @@ import type { CatchUpMark } from "../../src/store/CatchUps.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { findFailed } from "./FindFailed.ts"
 import { findIgnored } from "./FindIgnored.ts"
+import { findIssues } from "./FindIssues.ts"
 import { continueWithout, decidePull } from "./FindPulls.ts"
 import { findPushes } from "./FindPushes.ts"
 import { clockMillis, overlapMillis, pullKey } from "./HostSearch.ts"
-import type { HostSearch, SearchMemory } from "./HostSearch.ts"
-import { listSources, scopeOfBranches, scopeOfDeliveries, scopeOfOwner } from "./Sources.ts"
+import type { HostSearch } from "./HostSearch.ts"
+import { listSources, scopeOfBranches, scopeOfDeliveries, scopeOfIssues, scopeOfOwner } from "./Sources.ts"
 
 /** Pull requests that are read of one list. */
 const maxListed = 2000
@@ -44,7 +45,7 @@ const select = (search: HostSearch, pulls: ReadonlyArray<ChangedPull>): Readonly
   return selected.toReversed()
 }
 
-const remember = ({ updates }: SearchMemory, pull: ChangedPull): void => {
+const remember = ({ updates }: HostSearch["memory"], pull: ChangedPull): void => {
   updates.delete(pullKey(pull))
   updates.set(pullKey(pull), pull.updatedAt)
   for (const key of updates.keys()) {
@@ -112,18 +113,30 @@ const each = <A, E extends { readonly _tag: string; readonly why: Reason }, R>(
 export const searchHost = Effect.fnUntraced(function* (
   trigger: TriggerProfile,
   kind: ForgeKind,
-  memory: SearchMemory,
-  tally: HostSearch["tally"]
+  due: Pick<HostSearch, "memory" | "occasion" | "tally">
 ) {
+  const { memory, occasion, tally } = due
   const snapshot = (yield* ConfigStore).current()
   const client = (yield* Forges).client(trigger)
   const limits = trigger.settings.catch_up
   const now = yield* Clock.currentTimeMillis
-  const search: HostSearch = { trigger, kind, snapshot, client, memory, now, limits, tally, room: new Map() }
+  const search: HostSearch = {
+    trigger,
+    kind,
+    snapshot,
+    client,
+    memory,
+    occasion,
+    now,
+    limits,
+    tally,
+    room: new Map()
+  }
   const marks = new Map((yield* (yield* CatchUps).marks(trigger.name)).map((mark) => [mark.scope, mark]))
   const { branches, owners } = listSources(snapshot, trigger, yield* (yield* Receipts).sources(trigger.name), marks)
   const failures = [
     yield* each(owners, (owner) => searchOwner(search, owner, marks.get(scopeOfOwner(owner.name)))),
+    yield* each(owners, (owner) => findIssues(search, owner, marks.get(scopeOfIssues(owner.name)))),
     yield* each([search], findIgnored),
     yield* each(branches, ([repo, names]) => findPushes(search, repo, names, marks.get(scopeOfBranches(repo)))),
     yield* each([marks.get(scopeOfDeliveries)], (known) => findFailed(search, known))

@@ -13,6 +13,7 @@ export interface Sources {
 }
 
 export const scopeOfOwner = (owner: string): string => `owner:${owner.toLowerCase()}`
+export const scopeOfIssues = (owner: string): string => `issues:${owner.toLowerCase()}`
 export const scopeOfDeliveries = "deliveries"
 export const scopeOfBranches = (repo: string): string => `branches:${foldRepo(repo)}`
 

@@ -12,12 +12,12 @@ import { listWatchedPaths } from "../../src/admission/AdmitSubmitted.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
 import type { StoreError } from "../../src/database/StoreError.ts"
+import type { CatchUpOccasion } from "../../src/domain/CatchUpOccasion.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { deliveryKey } from "../../src/domain/Keys.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import { fillableBy } from "../../src/queue/FoundEvents.ts"
 import { CatchUps } from "../../src/store/CatchUps.ts"
-import type { CatchUpOccasion } from "../../src/store/CatchUps.ts"
 import { logDecision } from "../../src/store/LogDecision.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import type { EventRecord } from "../../src/store/Receipts.ts"
@@ -109,7 +109,7 @@ const storeMissed = Effect.fnUntraced(function* (
   const room = missed.chosen.length === 0 ? 0 : yield* countRoom(snapshot)
   const taken = missed.chosen.slice(0, room)
   const [left] = missed.chosen.slice(room)
-  tally.found += unrecorded + (yield* storeReports(trigger, taken, now))
+  tally.found += unrecorded + (yield* storeReports(search, taken, now))
   tally.skipped += missed.skipped
   if (left === undefined) return { mark: missed.mark, failure: undefined }
   const failure: Reason = { _tag: "ReportsWait", count: missed.chosen.length - taken.length }
@@ -160,12 +160,12 @@ const keyOf = ({ kind, name }: TriggerProfile, revision: string) => deliveryKey(
 
 /** Returns the number of changes that were not stored before. */
 const storeReports = Effect.fnUntraced(function* (
-  trigger: TriggerProfile,
+  search: DepotSearch,
   changes: ReadonlyArray<SubmittedRevision>,
   now: number
 ) {
   if (changes.length === 0) return 0
-  const records = changes.map((change) => toRecord(trigger, change, now))
+  const records = changes.map((change) => toRecord(search, change, now))
   const stored = (yield* (yield* Receipts).storeAll(records)).map(({ _tag }) => _tag === "Stored")
   for (const [at, record] of records.entries())
     if (stored[at] === true) yield* logDecision(record, { eventId: record.id, decision: "queued", reason: undefined })
@@ -174,7 +174,7 @@ const storeReports = Effect.fnUntraced(function* (
 })
 
 const toRecord = (
-  trigger: TriggerProfile,
+  { occasion, trigger }: DepotSearch,
   { author, revision }: SubmittedRevision,
   receivedAt: number
 ): EventRecord => ({
@@ -182,7 +182,7 @@ const toRecord = (
   deliveryKey: keyOf(trigger, String(revision)),
   provider: trigger.kind,
   event: "catch_up",
-  action: undefined,
+  action: occasion,
   trigger: trigger.name,
   workspace: undefined,
   targetKind: "commit",

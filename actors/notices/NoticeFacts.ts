@@ -9,6 +9,7 @@ import { runUrl } from "../../src/domain/RunLink.ts"
 import { truncate } from "../../src/domain/Text.ts"
 import type { DayAccount } from "../../src/store/Ledger.ts"
 import type { CatchUp } from "../../src/store/CatchUps.ts"
+import type { HookCount, Inventory, InventoryHook } from "../../src/store/Inventories.ts"
 import type { EndedDeliveries } from "../../src/store/Notices.ts"
 import type { StoredEvent } from "../../src/store/Receipts.ts"
 
@@ -97,7 +98,7 @@ const newsMillis = Duration.toMillis("24 hours")
 
 /** Returns what the last search with a result found, if that is news. */
 export const foundFacts = (
-  { found, foundAt, foundSince, searchedAt, skipped, trigger }: CatchUp,
+  { found, foundAt, foundFor, foundSince, searchedAt, skipped, trigger }: CatchUp,
   now: number
 ): Facts<"found_without_delivery"> | undefined => {
   if (foundAt === undefined || found === 0 || now - foundAt > newsMillis) return undefined
@@ -107,6 +108,37 @@ export const foundFacts = (
     found,
     skipped: searchedAt === foundAt ? skipped : 0,
     foundAt,
-    ...(foundSince === undefined ? {} : { since: foundSince })
+    ...(foundSince === undefined ? {} : { since: foundSince }),
+    ...(foundFor === undefined ? {} : { occasion: foundFor })
+  }
+}
+
+/** Webhooks that a notice names. */
+export const namedHooks = 5
+
+/**
+ * Returns the missing and broken webhooks of a trigger, if the newest of them is news. A check in progress is not reported: it may find more.
+ * Until all are mended, only a further one is news.
+ */
+export const brokenFacts = (
+  { checkedAt, trigger }: Inventory,
+  broken: ReadonlyArray<HookCount>,
+  hooks: ReadonlyArray<InventoryHook>,
+  now: number
+): Facts<"webhook_broken"> | undefined => {
+  const since = Math.max(...broken.map((one) => one.since ?? 0))
+  const count = broken.reduce((sum, one) => sum + one.count, 0)
+  if (count === 0 || checkedAt === undefined || checkedAt < since || now - since > newsMillis) return undefined
+  return {
+    _tag: "webhook_broken",
+    trigger: truncate(trigger, maxName),
+    count,
+    hooks: hooks
+      .filter(({ brokenSince }) => brokenSince !== undefined)
+      .map(({ name: repository, problem = unrecorded }) => ({
+        name: truncate(repository === "" ? trigger : repository, maxName),
+        problem
+      })),
+    since
   }
 }

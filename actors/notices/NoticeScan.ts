@@ -1,7 +1,7 @@
 /**
  * Finds facts that operators are notified of, one scan in the cluster: deliveries that ended without a review, budgets that reached a
- * threshold, webhooks that are silent, and changes that were found without a delivery. The facts are records of the store, and a notice has a key that names its fact, so that a scan
- * that a crash interrupted is repeated and adds nothing twice.
+ * threshold, webhooks that are silent, missing or broken, and changes that were found without a delivery. The facts are records of the store, and a
+ * notice has a key that names its fact, so that a scan that a crash interrupted is repeated and adds nothing twice.
  */
 import { Clock, Duration, Effect } from "effect"
 import { Singleton } from "effect/cluster"
@@ -13,13 +13,22 @@ import { expiryChannels } from "../../src/outputs/ExpiryNotice.ts"
 import { hasNoticeRoute, planNotices } from "../../src/outputs/PlanNotices.ts"
 import { queuedTimeoutHours } from "../../src/queue/ExpiryCutoffs.ts"
 import { CatchUps } from "../../src/store/CatchUps.ts"
+import { Inventories } from "../../src/store/Inventories.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
 import { Notices } from "../../src/store/Notices.ts"
 import type { EndedDeliveries } from "../../src/store/Notices.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import type { StoredEvent } from "../../src/store/Receipts.ts"
 import { countStart } from "../ActorStarts.ts"
-import { budgetFacts, endedFacts, foundFacts, silenceMillis, silentFacts } from "./NoticeFacts.ts"
+import {
+  brokenFacts,
+  budgetFacts,
+  endedFacts,
+  foundFacts,
+  namedHooks,
+  silenceMillis,
+  silentFacts
+} from "./NoticeFacts.ts"
 import { maxPerHour } from "./NoticeStep.ts"
 import type { ShardGroup } from "../Placement.ts"
 
@@ -146,6 +155,26 @@ export const scanCatchUps = Effect.gen(function* () {
   }
 })
 
+/** Scans the webhooks that the inventories found missing or broken. */
+export const scanHooks = Effect.gen(function* () {
+  const snapshot = (yield* ConfigStore).current()
+  if (!hasNoticeRoute(snapshot, "webhook_broken")) return
+  const now = yield* Clock.currentTimeMillis
+  const { counts, list, problems } = yield* Inventories
+  const broken = Map.groupBy(
+    (yield* counts).filter(({ since }) => since !== undefined),
+    ({ trigger }) => trigger
+  )
+  if (broken.size === 0) return
+  for (const inventory of yield* list) {
+    const counted = broken.get(inventory.trigger) ?? []
+    const trigger = snapshot.triggers.get(inventory.trigger)
+    if (counted.length === 0 || trigger?.enabled !== true || trigger.settings.inventory.hooks === "off") continue
+    const facts = brokenFacts(inventory, counted, yield* problems(inventory.trigger, namedHooks), now)
+    if (facts !== undefined) yield* add(planNotices(snapshot, facts))
+  }
+})
+
 const repeat = <E extends { readonly message: string }, R>(
   operation: string,
   every: Duration.Duration,
@@ -172,9 +201,10 @@ export const scanAll = Effect.gen(function* () {
       repeat("deliveries", scanInterval, scanEnded(new EndedScan())),
       repeat("budgets", budgetInterval, scanBudgets),
       repeat("webhooks", webhookInterval, scanWebhooks(startedAt)),
-      repeat("changes without a delivery", webhookInterval, scanCatchUps)
+      repeat("changes without a delivery", webhookInterval, scanCatchUps),
+      repeat("broken webhooks", webhookInterval, scanHooks)
     ],
-    { concurrency: 4, discard: true }
+    { concurrency: 5, discard: true }
   )
 })
 

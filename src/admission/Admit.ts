@@ -297,6 +297,8 @@ const selectFor = (
   return refuse(reason, describeRoute(reason, facts), selection)
 }
 
+const lifecycleRules = { installation: "InstallationChanged", repository: "RepositoriesChanged" } as const
+
 export const admit = (delivery: Delivery): Admitted => {
   const { event, now, ownAccount, snapshot, verified } = delivery
   const unrouted = { trigger: onlyOne(verified) }
@@ -304,7 +306,7 @@ export const admit = (delivery: Delivery): Admitted => {
     case "Ping":
       return refuse("pong", { _tag: "WebhookTested" }, unrouted)
     case "Lifecycle":
-      return refuse("lifecycle", { _tag: "InstallationChanged" }, unrouted)
+      return refuse("lifecycle", { _tag: lifecycleRules[event.changed] }, unrouted)
     case "Ignored":
       return refuseIgnored(delivery, event)
   }

@@ -10,13 +10,19 @@ import { refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 import { count, oneLine, second } from "./Wording.ts"
 
-/** Describes the latest searches of a trigger in one line. */
-export const formatCatchUp = ({ catch_up: state, name }: Pick<TriggerRecord, "catch_up" | "name">): string => {
+/** Describes the latest delivery and the latest searches of a trigger in one line. */
+export const formatCatchUp = ({
+  catch_up: state,
+  last_delivery_at: delivered,
+  name
+}: Pick<TriggerRecord, "catch_up" | "last_delivery_at" | "name">): string => {
   const { failure, found = 0, found_at: at, found_since: since, last_at: last, skipped = 0 } = state ?? {}
+  const how = state?.found_for && inEnglish({ _tag: "FoundBySearch", occasion: state.found_for })
   const gap = at === undefined ? "" : ` at ${second(at)}${since === undefined ? "" : `, after ${second(since)}`}`
   const parts = [
+    delivered === undefined ? "no delivery of the last week" : `last delivery ${second(delivered)}`,
     last === undefined ? "no search yet" : `last search ${second(last)}`,
-    ...(at === undefined ? [] : [`${count(found, "change")} found without a delivery${gap}`]),
+    ...(at === undefined ? [] : [`${count(found, "change")} ${how ?? "found without a delivery"}${gap}`]),
     ...(skipped === 0 ? [] : [`${skipped} not reviewed (catch_up.max_age_hours, max_changes)`]),
     ...(failure === undefined ? [] : [`incomplete: ${oneLine(inEnglish(failure))}`])
   ]

@@ -6,19 +6,15 @@ import { count, oneLine, second } from "./Wording.ts"
 const join = (parts: ReadonlyArray<string | false | undefined>, separator: string): string =>
   parts.filter(Boolean).join(separator)
 
-/** Returns whether a search found it (actors/catchup/CatchUp.ts). */
-const isFound = ({ event }: DeliveryRecord): boolean => event === "catch_up"
+/** Names the event, or the search that found it (actors/catchup/CatchUp.ts). */
+export const formatEvent = ({ action, event }: Pick<DeliveryRecord, "action" | "event">): string =>
+  event === "catch_up" && action !== undefined
+    ? inEnglish({ _tag: "FoundBySearch", occasion: action })
+    : join([event, action], " ")
 
 /** Formats what happened: `pull_request opened by ada, head 0a1b2c3d4e5f into main: queued`. */
 export const formatOccurrence = (item: DeliveryRecord): string => {
-  const what = join(
-    [
-      isFound(item) ? "found without a delivery" : item.event,
-      item.action,
-      item.command !== undefined && `/aicr ${item.command}`
-    ],
-    " "
-  )
+  const what = join([formatEvent(item), item.command !== undefined && `/aicr ${item.command}`], " ")
   const by = item.sender === undefined ? "" : ` by ${item.sender}`
   const head = item.head === undefined ? "" : `, head ${item.head.slice(0, 12)}`
   const branch = item.branch === undefined ? "" : `, branch ${item.branch}`

@@ -10,7 +10,7 @@ import { inEnglish } from "../text/en.ts"
 import { request, urlFlag } from "./AdminCall.ts"
 import type { OpenAdmin } from "./AdminCall.ts"
 import { configFlag } from "./ConfigFlag.ts"
-import { formatOccurrence, listConsequences } from "./DeliveryText.ts"
+import { formatEvent, formatOccurrence, listConsequences } from "./DeliveryText.ts"
 import { refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 import { formatUntil } from "./QueueText.ts"
@@ -26,7 +26,16 @@ interface Paragraph {
 /** Statuses in which the story of a run leaves nothing open. */
 const explained: ReadonlySet<string> = new Set(["succeeded", "skipped", "cancelled"])
 
-const formatRun = (run: StoryRun): ReadonlyArray<string> => {
+/** Names the events that a run comes from: deliveries, and searches that found its change. */
+const formatOrigin = (
+  { event_ids: ids }: StoryRun,
+  deliveries: ReadonlyMap<string, DeliveryRecord>
+): ReadonlyArray<string> => {
+  const events = new Set(ids.flatMap((id) => deliveries.get(id) ?? []).map(formatEvent))
+  return events.size === 0 ? [] : [`origin: ${oneLine([...events].join("; "))}`]
+}
+
+const formatRun = (run: StoryRun, deliveries: ReadonlyMap<string, DeliveryRecord>): ReadonlyArray<string> => {
   const facts = [
     run.head === undefined ? undefined : `head ${run.head.slice(0, 12)}`,
     run.findings === undefined ? undefined : count(run.findings, "finding"),
@@ -36,6 +45,7 @@ const formatRun = (run: StoryRun): ReadonlyArray<string> => {
   return [
     `run ${run.id}: ${run.status}${run.partial ? ", partial" : ""}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`,
     ...(run.event_ids.length === 0 ? [] : [`deliveries: ${run.event_ids.join(", ")}`]),
+    ...formatOrigin(run, deliveries),
     ...(run.reason === undefined ? [] : [`reason: ${oneLine(inEnglish(run.reason))}`]),
     ...(run.notices ?? []).map((notice) => `notice: ${oneLine(inEnglish(notice))}`),
     ...run.publications.map(({ channel, error, operation, status, url }) => {
@@ -91,6 +101,7 @@ export const formatStory = ({
   status
 }: EventStoryRecord): ReadonlyArray<string> => {
   const { own, single } = separateOwn(deliveries)
+  const byId = new Map(deliveries.map((item) => [item.id, item]))
   const parts: ReadonlyArray<Paragraph> = [
     ...single.map((item) => ({
       at: item.received_at,
@@ -98,7 +109,7 @@ export const formatStory = ({
     })),
     ...own.map((group) => ({ at: group.deliveries[0].received_at, lines: [formatOwn(group)] })),
     ...entries.map((entry) => ({ at: entry.admitted_at, lines: formatStoryEntry(entry) })),
-    ...runs.map((run) => ({ at: run.created_at, lines: formatRun(run) }))
+    ...runs.map((run) => ({ at: run.created_at, lines: formatRun(run, byId) }))
   ]
   const blank = " ".repeat("2026-03-04T12:00:00Z".length)
   return [

@@ -18,11 +18,13 @@ export const IgnoreReason = Schema.Literals([
   "draft",
   "own_event",
   "pong",
-  /** An app installation changed: cached credentials are dropped, no work starts. */
+  /** An app installation or a repository changed: cached credentials are dropped, repositories are listed again, no work starts. */
   "lifecycle",
   "closed",
   /** The same head was reviewed on the same base. */
-  "already_reviewed"
+  "already_reviewed",
+  /** Its host was requested to send a failed delivery again, which is decided about when it arrives. */
+  "sent_again"
 ])
 export type IgnoreReason = typeof IgnoreReason.Type
 

@@ -120,8 +120,8 @@ export type HostEvent =
       readonly url: string | undefined
     } & EventFacts)
   | ({ readonly _tag: "Ping" } & Omit<EventFacts, "repo">)
-  /** An app installation changed: cached tokens of the owner are dropped. */
-  | ({ readonly _tag: "Lifecycle" } & Omit<EventFacts, "repo">)
+  /** An app installation changed, so that cached tokens of the owner are dropped; or a repository was created, renamed, moved or the like. */
+  | ({ readonly _tag: "Lifecycle"; readonly changed: "installation" | "repository" } & Omit<EventFacts, "repo">)
   | ({ readonly _tag: "Ignored"; readonly reason: "unsupported_event" | "unsupported_action" | "own_event" } & Omit<
       EventFacts,
       "repo"

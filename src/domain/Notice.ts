@@ -15,6 +15,7 @@
  * A row is `sending` from right before its request. One that a new sender finds in `sending` has no known outcome.
  */
 import { Schema } from "effect"
+import { CatchUpOccasion } from "./CatchUpOccasion.ts"
 import { makeLifecycle } from "./Lifecycle.ts"
 import { Reason } from "./Reason.ts"
 import * as Field from "./Field.ts"
@@ -89,6 +90,15 @@ export const NoticeFacts = Schema.Union([
     lastAt: Schema.Int,
     hours: Schema.Int
   }),
+  Schema.TaggedStruct("webhook_broken", {
+    trigger: Schema.String,
+    /** Number of webhooks that are missing or have problems. */
+    count: Schema.Int,
+    /** The first of them, by repository or owner. */
+    hooks: Schema.Array(Schema.Struct({ name: Schema.String, problem: Reason })),
+    /** Start of the check that found the newest of them, in milliseconds since the epoch. */
+    since: Schema.Int
+  }),
   Schema.TaggedStruct("found_without_delivery", {
     trigger: Schema.String,
     /** Number of changes. */
@@ -97,7 +107,9 @@ export const NoticeFacts = Schema.Union([
     skipped: Schema.Int,
     /** Time of the search, in milliseconds since the epoch, and below of the one before it. */
     foundAt: Schema.Int,
-    since: Schema.optional(Schema.Int)
+    since: Schema.optional(Schema.Int),
+    /** Occasion of the search. */
+    occasion: Schema.optional(CatchUpOccasion)
   }),
   Schema.TaggedStruct("repository_renamed", {
     trigger: Schema.String,
@@ -122,6 +134,7 @@ export const noticeKinds = [
   "budget_threshold",
   "config_refused",
   "webhook_silent",
+  "webhook_broken",
   "found_without_delivery",
   "repository_renamed",
   "credential_refused"
@@ -175,6 +188,7 @@ export const noticeSubject = (facts: NoticeFacts): string => {
     case "repository_renamed":
       return facts.repository
     case "webhook_silent":
+    case "webhook_broken":
     case "found_without_delivery":
     case "credential_refused":
       return facts.trigger

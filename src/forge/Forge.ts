@@ -27,7 +27,8 @@ export type {
   HostChanges,
   HostDeliveries,
   HostOwner,
-  LoggedDelivery
+  LoggedDelivery,
+  OpenIssue
 } from "./hosts/HostChanges.ts"
 export type {
   CommentReaction,

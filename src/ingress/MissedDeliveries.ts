@@ -4,11 +4,11 @@
  */
 import { Clock, Duration, Effect } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
+import type { CatchUpOccasion } from "../domain/CatchUpOccasion.ts"
 import { isCalledByHosts } from "../domain/Kinds.ts"
 import type { TriggerKind } from "../domain/Kinds.ts"
 import { limitWarning } from "../observability/LimitedWarnings.ts"
 import { CatchUps } from "../store/CatchUps.ts"
-import type { CatchUpOccasion } from "../store/CatchUps.ts"
 
 /** Interval in which refusals are noticed, and in which a request that could not be stored is repeated. */
 const interval = Duration.seconds(5)

@@ -3,8 +3,7 @@ import { Clock, Effect, Layer } from "effect"
 import { newId } from "../domain/Ids.ts"
 import { FoundEvents } from "../queue/FoundEvents.ts"
 import type { FoundDecision } from "../queue/FoundEvents.ts"
-import { makeDeliveryLog } from "./DeliveryLog.ts"
-import { makeReceiving } from "./Receiving.ts"
+import { InternalReceiving } from "./Receiving.ts"
 import { readDecision } from "./Responses.ts"
 import type { IngressResponse } from "./Responses.ts"
 
@@ -19,7 +18,7 @@ const toDecision = (id: string, response: IngressResponse): FoundDecision => {
 export const layer = Layer.effect(
   FoundEvents,
   Effect.gen(function* () {
-    const { webhooks } = yield* makeReceiving((run) => makeDeliveryLog(run, { count: () => {} }))
+    const { webhooks } = yield* InternalReceiving
     return FoundEvents.of({
       decide: Effect.fnUntraced(function* (found) {
         const id = newId()
@@ -28,4 +27,4 @@ export const layer = Layer.effect(
       })
     })
   })
-)
+).pipe(Layer.provide(InternalReceiving.layer))

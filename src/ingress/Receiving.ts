@@ -1,6 +1,5 @@
-/** Builds the parts that decide about deliveries and calls, for the HTTP server and for replays. */
-import { Clock, Effect, Metric } from "effect"
-import type { Context } from "effect"
+/** Builds the parts that decide about deliveries and calls, for the HTTP server, for searches and for replays. */
+import { Clock, Context, Effect, Layer, Metric } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import type { ForgeKind, TriggerKind } from "../domain/Kinds.ts"
@@ -8,10 +7,12 @@ import type { Reason } from "../domain/Reason.ts"
 import { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { webhookDecisions } from "../observability/Metrics.ts"
 import { Queue } from "../queue/Queue.ts"
+import { Inventories } from "../store/Inventories.ts"
 import type { Notices } from "../store/Notices.ts"
 import type { Payloads } from "../store/Payloads.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { Statistics } from "../store/Statistics.ts"
+import { makeDeliveryLog } from "./DeliveryLog.ts"
 import type { DeliveryLog } from "./DeliveryLog.ts"
 import { Intake } from "./Intake.ts"
 import type { IntakeStores } from "./Intake.ts"
@@ -25,7 +26,7 @@ import { Wake } from "./Wake.ts"
 import { makeWebhooks } from "./Webhooks.ts"
 
 /** Stores that decide about deliveries, and that they are written to. */
-export type ReceivingStores = IntakeStores | Payloads | Statistics | Notices
+export type ReceivingStores = IntakeStores | Payloads | Statistics | Notices | Inventories
 
 export const makeReceiving = Effect.fnUntraced(function* (
   makeLog: (run: (line: Effect.Effect<void>) => void) => DeliveryLog
@@ -51,6 +52,9 @@ export const makeReceiving = Effect.fnUntraced(function* (
     pullBranches: new PullBranches(context),
     renamed: new RenamedRepositories(config, context),
     largeWork: new LargeWork(),
+    repositoriesChanged: (triggers, now) => {
+      run(noteRepositories(triggers, now))
+    },
     cancelWaiting: (target) => {
       run(cancelWaiting(queue, receipts, target))
     },
@@ -84,6 +88,20 @@ export const makeReceiving = Effect.fnUntraced(function* (
   return { intake, misdirected, triggers, webhooks }
 })
 
+/**
+ * The parts for events that no request brings: those that a search found, and stored deliveries that are decided about again. No sender repeats
+ * them, so that a refusal requests no search.
+ */
+export class InternalReceiving extends Context.Service<
+  InternalReceiving,
+  Effect.Success<ReturnType<typeof makeReceiving>>
+>()("aicr/ingress/InternalReceiving") {
+  static readonly layer = Layer.effect(
+    InternalReceiving,
+    makeReceiving((run) => makeDeliveryLog(run, { count: () => {} }))
+  )
+}
+
 /** Logs once per `name`; the configuration limits their number. */
 const makeWarnOnce = (run: (effect: Effect.Effect<void>) => void) => {
   const warned = new Set<string>()
@@ -106,6 +124,12 @@ const counter = (context: Context.Context<never>) => {
     metric.updateUnsafe(1, context)
   }
 }
+
+const noteRepositories = (triggers: ReadonlyArray<string>, now: number) =>
+  Effect.flatMap(Inventories, ({ changed }) => changed(triggers, now)).pipe(
+    // The next list of all repositories has it; only time is lost.
+    Effect.catch((error) => Effect.logWarning("change of repositories not stored", { error: error.message }))
+  )
 
 const cancelWaiting = (queue: Queue["Service"], receipts: Receipts["Service"], target: TargetKey) =>
   Effect.gen(function* () {

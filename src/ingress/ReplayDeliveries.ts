@@ -7,8 +7,7 @@ import { newId } from "../domain/Ids.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import type { DeliveryPayload } from "../store/Payloads.ts"
 import { Receipts } from "../store/Receipts.ts"
-import { makeDeliveryLog } from "./DeliveryLog.ts"
-import { makeReceiving } from "./Receiving.ts"
+import { InternalReceiving } from "./Receiving.ts"
 import { readDecision } from "./Responses.ts"
 import type { IngressResponse } from "./Responses.ts"
 import type { Called } from "./Triggers.ts"
@@ -27,7 +26,7 @@ const isCallPath = (path: string): path is Called["path"] => ["manual", "custom"
 export const layer = Layer.effect(
   DeliveryReplay,
   Effect.gen(function* () {
-    const { triggers, webhooks } = yield* makeReceiving((run) => makeDeliveryLog(run, { count: () => {} }))
+    const { triggers, webhooks } = yield* InternalReceiving
     const decide = (payload: DeliveryPayload, id: string, now: number): Promise<IngressResponse> | undefined => {
       const { admits, body, eventId, path } = payload
       const headers: IncomingHttpHeaders = payload.headers
@@ -63,4 +62,4 @@ export const layer = Layer.effect(
       })
     })
   })
-)
+).pipe(Layer.provide(InternalReceiving.layer))

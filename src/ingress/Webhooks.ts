@@ -53,6 +53,8 @@ interface WebhookParts {
   readonly pullBranches: PullBranches
   readonly renamed: RenamedRepositories
   readonly largeWork: LargeWork
+  /** Makes the inventories of these triggers list their repositories again. */
+  readonly repositoriesChanged: (triggers: ReadonlyArray<string>, now: number) => void
   /** Cancels the waiting entries of a closed pull request. */
   readonly cancelWaiting: (targetKey: TargetKey) => void
   /** Logs once per trigger that has no secret. */
@@ -428,7 +430,11 @@ const decide = async (
   const { event } = parsed
   const sent = deliveryKey(kind, webhook.deliveryId(headers, json) ?? hashOf(event.event, json))
   const delivery = replayOf === undefined ? sent : uniqueDeliveryKey(sent, id)
-  if (event._tag === "Lifecycle") parts.wake.installationChanged(verified.map(({ name }) => name))
+  if (event._tag === "Lifecycle") {
+    const names = verified.map(({ name }) => name)
+    if (event.changed === "installation") parts.wake.installationChanged(names)
+    parts.repositoriesChanged(names, now)
+  }
   return decideEvent({ ...parts, stored: keep }, received, { snapshot, verified, event, delivery })
 }
 

@@ -6,23 +6,10 @@ import { Array as Arr, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { StoreError } from "../database/StoreError.ts"
 import { selectAs, unavailable } from "../database/sql/StoreFailure.ts"
+import { CatchUpOccasion } from "../domain/CatchUpOccasion.ts"
 import * as Field from "../domain/Field.ts"
 import { record } from "../domain/Record.ts"
 import type { RecordValues } from "../domain/Record.ts"
-
-/** Reasons for a search. */
-export const CatchUpOccasion = Schema.Literals([
-  /** A node that receives deliveries started. */
-  "start",
-  "beat",
-  /** Deliveries were refused because the records or the queue took none. */
-  "refused",
-  /** A webhook was created or repaired. */
-  "hook",
-  /** An operator requested it. */
-  "requested"
-])
-export type CatchUpOccasion = typeof CatchUpOccasion.Type
 
 export const CatchUp = record({
   trigger: Field.named("trigger_name", Field.text),
@@ -36,6 +23,8 @@ export const CatchUp = record({
   foundAt: Field.optional(Field.time),
   found: Field.counter,
   foundSince: Field.optional(Field.time),
+  /** Occasion of that search. */
+  foundFor: Field.optional(Field.stored(CatchUpOccasion)),
   /** Number of changes that the last search did not review because of its limits. */
   skipped: Field.counter,
   /** Set if the last search is incomplete; the next one continues where it stopped. */
@@ -114,13 +103,14 @@ const searched =
       occasion,
       skipped,
       failure: CatchUp.toColumn("failure", failure),
-      ...(found > 0 ? { found_at: at, found } : { found_at: null, found: null })
+      ...(found > 0 ? { found_at: at, found, found_for: occasion } : { found_at: null, found: null, found_for: null })
     }
     return sql`INSERT INTO catch_ups ${sql.insert(row)}
       ON CONFLICT (trigger_name) DO UPDATE SET
         found_since = CASE WHEN excluded.found_at IS NULL THEN catch_ups.found_since ELSE catch_ups.searched_at END,
         found_at = COALESCE(excluded.found_at, catch_ups.found_at),
         found = COALESCE(excluded.found, catch_ups.found),
+        found_for = COALESCE(excluded.found_for, catch_ups.found_for),
         searched_at = excluded.searched_at, occasion = excluded.occasion,
         skipped = excluded.skipped, failure = excluded.failure,
         requested_for = CASE WHEN catch_ups.requested_at <= ${startedAt} THEN NULL ELSE catch_ups.requested_for END,

@@ -35,6 +35,8 @@ export const InventoryHook = record({
   secretDigest: Field.optional(Field.text),
   /** Digest of what was wanted at the last check: another one makes the next check due. */
   wanted: Field.text,
+  /** Start of the check that found it missing or broken, while it is. */
+  brokenSince: Field.optional(Field.time),
   checkedAt: Field.time
 })
 export type InventoryHook = RecordValues<typeof InventoryHook>
@@ -43,6 +45,8 @@ export const Inventory = record({
   trigger: Field.named("trigger_name", Field.text),
   /** The earliest request that no check has served. */
   requestedAt: Field.optional(Field.time),
+  /** The earliest report of a change of repositories since the last complete list of them. */
+  changedAt: Field.optional(Field.time),
   /** The end of the last check. */
   checkedAt: Field.optional(Field.time),
   /** Number of repositories, and of those that a wider webhook serves. */
@@ -56,11 +60,14 @@ export const Inventory = record({
 })
 export type Inventory = RecordValues<typeof Inventory>
 
-const HookCount = record({
+export const HookCount = record({
   trigger: Field.named("trigger_name", Field.text),
   state: Field.stored(HookState),
-  count: Field.counter
+  count: Field.counter,
+  /** Start of the check that found the newest missing or broken one. */
+  since: Field.optional(Field.time)
 })
+export type HookCount = RecordValues<typeof HookCount>
 
 /** Writers of the webhooks of a trigger. A new incarnation of a writer takes over immediately, another writer when the hold has expired. */
 type HookWriter = "inventory" | "setup"
@@ -71,10 +78,15 @@ interface EndedCheck {
   readonly at: number
   readonly repositories: number
   readonly served: number
+  /** Whether the repositories of all owners are known: then reports of changes up to the start are served, too. */
+  readonly isListed: boolean
   readonly failure: Inventory["failure"]
 }
 
+/** Result of a check of some webhooks. */
 interface WrittenHooks {
+  /** Start of the check. */
+  readonly startedAt: number
   readonly created: number
   readonly repaired: number
 }
@@ -83,17 +95,20 @@ export class Inventories extends Context.Service<
   Inventories,
   {
     readonly list: Effect.Effect<ReadonlyArray<Inventory>, StoreError>
-    /** Number of webhooks by trigger and state. */
-    readonly counts: Effect.Effect<ReadonlyArray<RecordValues<typeof HookCount>>, StoreError>
+    /** Webhooks by trigger and state. */
+    readonly counts: Effect.Effect<ReadonlyArray<HookCount>, StoreError>
     readonly hooks: (trigger: string) => Effect.Effect<ReadonlyArray<InventoryHook>, StoreError>
-    /** The first webhooks of a trigger, by name, that are not complete. */
+    /** The first webhooks of a trigger that are not complete: those that may not be read last, otherwise by name. */
     readonly problems: (trigger: string, limit: number) => Effect.Effect<ReadonlyArray<InventoryHook>, StoreError>
     /** Requests a check of all webhooks. A request that waits already does not change. */
     readonly request: (trigger: string, now: number) => Effect.Effect<void, StoreError>
+    /** Reports that repositories of triggers changed, so that the next check lists them again. */
+    readonly changed: (triggers: ReadonlyArray<string>, now: number) => Effect.Effect<void, StoreError>
     /** Takes the right to write webhooks of a trigger. Returns a fencing token; undefined while another writer holds it. */
     readonly hold: (trigger: string, writer: HookWriter, now: number) => Effect.Effect<number | undefined, StoreError>
     readonly isHeld: (trigger: string, token: number) => Effect.Effect<boolean, StoreError>
     readonly release: (trigger: string, token: number) => Effect.Effect<void, StoreError>
+    /** Stores webhooks. The store keeps since when each is broken. */
     readonly save: (hooks: ReadonlyArray<InventoryHook>, written: WrittenHooks) => Effect.Effect<void, StoreError>
     readonly remove: (trigger: string, scopes: ReadonlyArray<string>) => Effect.Effect<void, StoreError>
     /** Records the end of a check, and ends the requests that it served. */
@@ -102,6 +117,9 @@ export class Inventories extends Context.Service<
 >()("aicr/store/Inventories") {}
 
 const maxRows = 100
+
+const isBroken = ({ state }: Pick<InventoryHook, "state">): boolean => state === "missing" || state === "broken"
+
 /** Time in milliseconds after which another writer takes over from one that ended without a release. */
 const holdMillis = 30_000
 
@@ -124,14 +142,17 @@ const hold =
 
 const save =
   (sql: SqlClient.SqlClient): Inventories["Service"]["save"] =>
-  (hooks, { created, repaired }) =>
+  (hooks, { created, repaired, startedAt }) =>
     Effect.gen(function* () {
+      const rows = hooks.map((hook) => ({ ...hook, brokenSince: isBroken(hook) ? startedAt : undefined }))
       yield* Effect.forEach(
-        Arr.chunksOf(hooks, maxRows),
+        Arr.chunksOf(rows, maxRows),
         (some) => sql`INSERT INTO inventory_hooks ${sql.insert(Arr.map(some, InventoryHook.toRow))}
           ON CONFLICT (trigger_name, scope) DO UPDATE SET
             name = excluded.name, state = excluded.state, problem = excluded.problem, hook_id = excluded.hook_id,
-            secret_digest = excluded.secret_digest, wanted = excluded.wanted, checked_at = excluded.checked_at`,
+            secret_digest = excluded.secret_digest, wanted = excluded.wanted, checked_at = excluded.checked_at,
+            broken_since = CASE WHEN excluded.broken_since IS NULL THEN NULL
+              ELSE COALESCE(inventory_hooks.broken_since, excluded.broken_since) END`,
         { discard: true }
       )
       const [first] = hooks
@@ -144,7 +165,8 @@ const save =
 
 const checked =
   (sql: SqlClient.SqlClient): Inventories["Service"]["checked"] =>
-  (trigger, { at, failure, repositories, served, startedAt }) => {
+  (trigger, { at, failure, isListed, repositories, served, startedAt }) => {
+    const listedAt = isListed ? startedAt : -1
     const row = {
       trigger_name: trigger,
       checked_at: at,
@@ -156,7 +178,8 @@ const checked =
       ON CONFLICT (trigger_name) DO UPDATE SET
         checked_at = excluded.checked_at, repositories = excluded.repositories, served = excluded.served,
         failure = excluded.failure,
-        requested_at = CASE WHEN inventories.requested_at <= ${startedAt} THEN NULL ELSE inventories.requested_at END`.pipe(
+        requested_at = CASE WHEN inventories.requested_at <= ${startedAt} THEN NULL ELSE inventories.requested_at END,
+        changed_at = CASE WHEN inventories.changed_at <= ${listedAt} THEN NULL ELSE inventories.changed_at END`.pipe(
       Effect.asVoid,
       unavailable("inventories.checked")
     )
@@ -172,7 +195,8 @@ export const layer: Layer.Layer<Inventories, never, SqlClient.SqlClient> = Layer
       counts: selectAs(
         HookCount,
         "inventories.counts",
-        sql`SELECT trigger_name, state, CAST(COUNT(*) AS INTEGER) AS count FROM inventory_hooks GROUP BY trigger_name, state`
+        sql`SELECT trigger_name, state, CAST(COUNT(*) AS INTEGER) AS count, MAX(broken_since) AS since
+          FROM inventory_hooks GROUP BY trigger_name, state`
       ).pipe(unavailable("inventories.counts")),
       hooks: (trigger) =>
         selectAs(
@@ -185,7 +209,7 @@ export const layer: Layer.Layer<Inventories, never, SqlClient.SqlClient> = Layer
           InventoryHook,
           "inventories.problems",
           sql`SELECT * FROM inventory_hooks WHERE trigger_name = ${trigger} AND state <> 'complete'
-            ORDER BY scope LIMIT ${limit}`
+            ORDER BY CASE WHEN state = 'unreadable' THEN 1 ELSE 0 END, scope LIMIT ${limit}`
         ).pipe(unavailable("inventories.problems")),
       request: (trigger, now) =>
         sql`INSERT INTO inventories ${sql.insert({ trigger_name: trigger, requested_at: now })}
@@ -194,6 +218,13 @@ export const layer: Layer.Layer<Inventories, never, SqlClient.SqlClient> = Layer
           Effect.asVoid,
           unavailable("inventories.request")
         ),
+      changed: (triggers, now) =>
+        Effect.forEach(
+          triggers,
+          (trigger) => sql`INSERT INTO inventories ${sql.insert({ trigger_name: trigger, changed_at: now })}
+            ON CONFLICT (trigger_name) DO UPDATE SET changed_at = COALESCE(inventories.changed_at, excluded.changed_at)`,
+          { discard: true }
+        ).pipe(unavailable("inventories.changed")),
       hold: hold(sql),
       isHeld: (trigger, token) =>
         sql`SELECT 1 AS held FROM inventories WHERE trigger_name = ${trigger} AND token = ${token}

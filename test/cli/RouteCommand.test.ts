@@ -30,6 +30,7 @@ const notices = `notices to operators:
   budget_threshold: none, no matching route
   config_refused: none, no matching route
   webhook_silent: team (outputs.notifications.routes[0])
+  webhook_broken: none, no matching route
   found_without_delivery: none, no matching route
   repository_renamed: none, no matching route
   credential_refused: none, no matching route`

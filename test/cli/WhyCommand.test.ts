@@ -105,6 +105,35 @@ it("names what the report of a hook waits for, and its outcome afterwards", () =
   expect(formatStory(report({ outcome: "failed", outcome_reason: reason })).join()).not.toContain("waits")
 })
 
+it("names where a review comes from: a delivery, or a search and its occasion", () => {
+  const delivery = (id: string, event: string, action: string, more: object = {}) => ({
+    id,
+    provider: "github" as const,
+    event,
+    action,
+    decision: "queued" as const,
+    received_at: "2026-03-04T12:00:01.000Z",
+    duplicates: 0,
+    ...more
+  })
+  const rule = { _tag: "SentAgain", delivery: "guid" } as const
+  const deliveries = [
+    delivery("1", "pull_request", "opened"),
+    delivery("2", "catch_up", "start"),
+    delivery("3", "catch_up", "hook", { decision: "ignored", reason: "sent_again", rule })
+  ]
+  const lines = formatStory({ ...story([run({ event_ids: ["1", "2"] })]), deliveries }).map((line) => line.trim())
+  expect(lines).toEqual([
+    expect.stringContaining(": succeeded"),
+    "deliveries: 1, 2",
+    "origin: pull_request opened; found without a delivery (search at the start of a node)",
+    expect.stringContaining("delivery 1: pull_request opened: queued"),
+    expect.stringContaining("delivery 2: found without a delivery (search at the start of a node): queued"),
+    expect.stringContaining("(search after a webhook was set up): ignored (sent_again)"),
+    "rule: the host was requested to send delivery guid again, which had failed"
+  ])
+})
+
 it("combines the deliveries that own texts caused, and no others", () => {
   const delivery = (id: number, sender: string, action: string, reason = "own_event") => ({
     id: `0000000${id}-24ce-7008-a2d4-896ff3ed3817`,

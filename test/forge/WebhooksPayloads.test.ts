@@ -57,9 +57,12 @@ describe("payloads", () => {
 
   /**
    * Differences to the manifest, whose decisions were derived mechanically: an edited issue of GitHub is read as an issue. The
-   * result is the same: issues of GitHub and GitLab are not triaged, so admission starts nothing.
+   * result is the same: issues of GitHub and GitLab are not triaged, so admission starts nothing. A renamed repository is listed again.
    */
-  const disagreements: Readonly<Record<string, string>> = { "github/issues.edited.2.json": "IssueChanged" }
+  const disagreements: Readonly<Record<string, string>> = {
+    "github/issues.edited.2.json": "IssueChanged",
+    "github/repository.renamed.1.json": "Lifecycle"
+  }
 
   /** The events that each decision allows. `policy` depends on the configuration: the event must be understood, or be ignored. */
   const tags: Readonly<Record<Expected["decision"], ReadonlyArray<HostEvent["_tag"]>>> = {
@@ -199,6 +202,7 @@ describe("GitHub's own examples", () => {
   const examples = Schema.decodeUnknownSync(Schema.Array(Example))(webhookExamples)
   const starts = ["opened", "reopened", "synchronize", "ready_for_review", "review_requested"]
   const issueStarts = ["opened", "reopened", "edited"]
+  const repositoryActions = ["created", "deleted", "archived", "unarchived", "renamed", "transferred"]
 
   it("are read without exception, each as its kind", () => {
     let read = 0
@@ -223,15 +227,19 @@ describe("GitHub's own examples", () => {
               ? "PullRequestClosed"
               : name === "issues" && issueStarts.includes(action)
                 ? "IssueChanged"
-                : name === "ping"
-                  ? "Ping"
-                  : name.startsWith("installation") && name !== "installation_target"
-                    ? "Lifecycle"
-                    : name === "push" && String(payload["ref"]).startsWith("refs/heads/") && payload["deleted"] !== true
-                      ? "Pushed"
-                      : commented.has(`${name}.${action}`) && !isBare(payload)
-                        ? "Discussed"
-                        : "Ignored"
+                : name === "repository" && repositoryActions.includes(action)
+                  ? "Lifecycle"
+                  : name === "ping"
+                    ? "Ping"
+                    : name.startsWith("installation") && name !== "installation_target"
+                      ? "Lifecycle"
+                      : name === "push" &&
+                          String(payload["ref"]).startsWith("refs/heads/") &&
+                          payload["deleted"] !== true
+                        ? "Pushed"
+                        : commented.has(`${name}.${action}`) && !isBare(payload)
+                          ? "Discussed"
+                          : "Ignored"
         assert.strictEqual(event._tag, expected, `${name} ${action}`)
       }
     }
@@ -263,6 +271,29 @@ describe("events", () => {
       const remark = { ...review, review: { content: "Nice" } }
       assert.strictEqual(tag(parse(kind, { "x-gitea-event": "pull_request_comment" }, remark)), "Ignored")
     }
+  })
+
+  it("changed repositories are distinguished from other events about them", () => {
+    const of = (kind: ForgeKind, headers: Headers, payload: object) => {
+      const event = eventIn(parse(kind, headers, payload))
+      return event._tag === "Lifecycle" ? event.changed : event._tag
+    }
+    for (const kind of ["gitea", "forgejo"] as const)
+      for (const action of ["created", "deleted"])
+        assert.strictEqual(of(kind, { [`x-${kind}-event`]: "repository" }, { action, repository }), "repository")
+    const github = (event: string, action: string) => of("github", { "x-github-event": event }, { action, repository })
+    assert.deepStrictEqual(
+      ["renamed", "transferred", "edited", "publicized"].map((action) => github("repository", action)),
+      ["repository", "repository", "Ignored", "Ignored"]
+    )
+    assert.strictEqual(github("installation_repositories", "added"), "installation")
+    const gitlab = (hook: string, name: string) => of("gitlab", { "x-gitlab-event": hook }, { event_name: name })
+    for (const name of ["project_create", "project_destroy", "project_rename", "project_transfer"])
+      for (const hook of ["System Hook", "Project Hook"]) assert.strictEqual(gitlab(hook, name), "repository")
+    assert.deepStrictEqual(
+      [gitlab("System Hook", "user_create"), gitlab("Push", "project_create")],
+      ["Ignored", "Ignored"]
+    )
   })
 
   it("a draft of Gitea is a title, and an edit that takes it away starts the review", () => {

@@ -80,6 +80,7 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
     changes: {
       deliveries: undefined,
       pulls: () => unexpected,
+      issues: undefined,
       comments: () => unexpected,
       tips: () => unexpected,
       pushed: () => unexpected,

@@ -9,6 +9,8 @@ import { field, isList, isNumber, isText } from "./Fields.ts"
 export interface FakeIssue {
   readonly number: number
   readonly user: DemoUser
+  /** Time of its creation and of its last update. */
+  readonly createdAt?: string
   title: string
   body: string
   state: "open" | "closed"
@@ -67,7 +69,7 @@ const labelOf = ({ labels }: FakeIssues, context: ApiContext, name: string, colo
 }
 
 const issueJson = (kind: Kind, { url }: ApiContext, repository: DemoRepository, issue: FakeIssue): unknown => {
-  const { number, title, body, state, labels, comments, user } = issue
+  const { number, title, body, state, labels, comments, user, createdAt = "2026-01-01T00:00:00Z" } = issue
   const web = `${url}/${repository.fullName}/${kind === "gitlab" ? "-/" : ""}issues/${number}`
   if (kind === "gitlab") {
     return {
@@ -92,6 +94,9 @@ const issueJson = (kind: Kind, { url }: ApiContext, repository: DemoRepository, 
     labels: labels.map((name) => ({ name })),
     comments,
     user: { id: user.id, login: user.login },
+    created_at: createdAt,
+    updated_at: createdAt,
+    ...(kind === "gitea" ? { repository: { id: repository.id, full_name: repository.fullName } } : {}),
     assignees: issue.assignees.map((login) => ({ login }))
   }
 }
@@ -177,7 +182,30 @@ const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> =>
           created_at: "2026-01-01T00:00:00Z"
         }
 
+  /** Lists open issues of an owner. */
+  const listOpen = (context: ApiContext): ApiAnswer => {
+    const owner = context.request.query.get("owner")?.toLowerCase()
+    const since = Date.parse(context.request.query.get("since") ?? "1970-01-01")
+    const all = [...context.state.repositories.values()]
+      .filter((repository) => repository.owner.toLowerCase() === owner)
+      .flatMap((repository) => getIssues(repository).issues.map((issue) => ({ issue, repository })))
+      .filter(({ issue }) => issue.state === "open" && Date.parse(issue.createdAt ?? "2026-01-01") >= since)
+    const { headers, items } = page(context, all.toReversed(), pages)
+    return { status: 200, headers, body: items.map((one) => issueJson(kind, context, one.repository, one.issue)) }
+  }
+
   return [
+    ...dialect.routes.flatMap((route): ReadonlyArray<DemoRoute> =>
+      kind === "gitea" && route.path === "/repos/issues/search"
+        ? [
+            {
+              ...route,
+              answer: (context) =>
+                context.request.query.get("type") === "issues" ? listOpen(context) : route.answer(context)
+            }
+          ]
+        : []
+    ),
     {
       method: "GET",
       path: `${repo}/issues`,

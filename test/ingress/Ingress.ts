@@ -11,6 +11,7 @@ import type { WokenCommand } from "../../src/ingress/Wake.ts"
 import { Wake } from "../../src/ingress/Wake.ts"
 import { layerMemory as queueMemory } from "../../src/queue/journal/MemoryQueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
+import { Inventories } from "../../src/store/Inventories.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import * as Store from "../../src/store/StoreLayer.ts"
 
@@ -60,6 +61,7 @@ export interface Ingress {
   readonly receipts: Receipts["Service"]
   readonly queue: Queue["Service"]
   readonly ownAccounts: OwnAccounts["Service"]
+  readonly inventories: Inventories["Service"]
   readonly stop: () => Promise<void>
 }
 
@@ -119,6 +121,7 @@ export const startIngress = async (settings: IngressSettings = {}): Promise<Ingr
     receipts: Context.get(context, Receipts),
     queue: Context.get(context, Queue),
     ownAccounts: Context.get(context, OwnAccounts),
+    inventories: Context.get(context, Inventories),
     stop: () => runtime.dispose()
   }
 }

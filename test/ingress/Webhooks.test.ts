@@ -247,6 +247,19 @@ describe("not accepted", () => {
     assert.deepStrictEqual([body.accepted, body.reason], [false, "lifecycle"])
     assert.deepStrictEqual(ingress.woken.installations, ["hub"])
   })
+
+  it("changes of repositories are noted for the inventory, and drop no credentials", async () => {
+    ingress = await startIngress()
+    const { inventories } = ingress
+    const { body } = await deliver(ingress, "repository", { action: "renamed", repository: pullRequest().repository })
+    assert.deepStrictEqual([body.accepted, body.reason], [false, "lifecycle"])
+    const changed = () =>
+      Effect.runPromise(
+        Effect.map(inventories.list, (all) => all.flatMap((one) => (one.changedAt === undefined ? [] : one.trigger)))
+      )
+    await waitUntil(async () => (await changed()).length > 0, { describe: () => "the change is stored" })
+    assert.deepStrictEqual([await changed(), ingress.woken.installations], [["hub"], []])
+  })
 })
 
 describe("commands", () => {

@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import type { BrowserContext, Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { hostile, publicAddress, startDashboardWorld } from "../dashboard/DashboardWorld.ts"
@@ -604,6 +605,53 @@ describe("set-up", () => {
     expect(Number(trigger?.["deliveries_24h"])).toBeGreaterThan(3)
     expect(await row("Triggers", "host-0").locator("time").getAttribute("datetime")).toBe(trigger?.["last_delivery_at"])
     expect(await row("Wrong signatures", "host-0").locator("td").nth(1).textContent()).toBe("1")
+  })
+
+  it("shows what searches found without a delivery, with the gap, and searches on request", async () => {
+    const [foundAt, foundSince] = ["2026-01-31T11:00:00.000Z", "2026-01-31T09:00:00.000Z"]
+    using records = new DatabaseSync(join(world.at.directory, "aicr.db"), { timeout: 10_000 })
+    records
+      .prepare("UPDATE catch_ups SET found = 3, found_at = ?, found_since = ?, found_for = 'refused'")
+      .run(Date.parse(foundAt), Date.parse(foundSince))
+    await open("/setup")
+    const row = page
+      .getByRole("region", { name: "Changes without a delivery" })
+      .locator("tbody tr", { hasText: "host-0" })
+    const times = await row.locator("time").evaluateAll((all) => all.map((one) => one.getAttribute("datetime")))
+    const [trigger] = await world.admin.items("/triggers")
+    const { last_at: searchedAt } = Object(trigger?.["catch_up"])
+    expect(times).toEqual([foundSince, foundAt, trigger?.["last_delivery_at"], searchedAt])
+    expect(await row.getByText("after refused deliveries").count()).toBe(1)
+    expect(await row.locator("td").nth(3).textContent()).toBe("3")
+    await page.getByRole("button", { name: "Search host-0" }).click()
+    await waitUntil(
+      async () => {
+        const [one] = await world.admin.items("/triggers")
+        const { last_at: at, occasion } = Object(one?.["catch_up"])
+        return at !== searchedAt && occasion === "requested"
+      },
+      { timeout: 60_000, describe: () => world.at.aicr.log }
+    )
+  })
+
+  it("shows the webhooks of each trigger, and what a person has to enter", async () => {
+    await open("/setup")
+    const row = page
+      .getByRole("region", { name: "Repositories and webhooks" })
+      .locator("tbody tr", { hasText: "host-0" })
+    const cells = await row.locator("td").allTextContents()
+    expect(cells.slice(0, 6)).toEqual(["host-0", "complete", "1", "0", "0", "1"])
+    await page.getByRole("button", { name: "Show incomplete host-0" }).click()
+    const listed = page.getByRole("region", { name: "Incomplete webhooks of host-0" })
+    await listed.getByText("team/one").waitFor()
+    expect(await listed.locator("td").nth(1).textContent()).toContain("webhooks")
+    await page.getByRole("region", { name: "By hand" }).getByText(`${publicAddress}/webhooks/gitea`).waitFor()
+    const before = Object((await world.admin.items("/triggers"))[0]?.["inventory"]).last_at
+    await page.getByRole("button", { name: "Check webhooks host-0" }).click()
+    await waitUntil(async () => Object((await world.admin.items("/triggers"))[0]?.["inventory"]).last_at !== before, {
+      timeout: 60_000,
+      describe: () => world.at.aicr.log
+    })
   })
 
   it("checks a trigger at its host", async () => {

@@ -1,6 +1,7 @@
 /**
  * An issue from its webhook to its triage, on the real process: spam gets a comment with the reason, is labelled and
- * closed, once, though the process dies between the writes and the delivery comes twice; a bug stays open.
+ * closed, once, though the process dies between the writes and the delivery comes twice; a bug stays open. An issue that was opened while the
+ * process was down is triaged after its start.
  */
 import { createHmac, randomUUID } from "node:crypto"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -77,7 +78,7 @@ it("spam is closed once, with the reason and its label; a bug stays open", async
   const { issues } = forge.issues(repo)
   const open = (number: number, title: string, body: string) => {
     const made = { number, title, body, state: "open", labels: [], assignees: [], comments: 0, texts: [] } as const
-    issues.push({ ...made, user: forge.user("mallory"), texts: [] })
+    issues.push({ ...made, user: forge.user("mallory"), texts: [], createdAt: new Date().toISOString() })
     const delivery = randomUUID()
     const payload = JSON.stringify({
       action: "opened",
@@ -127,5 +128,16 @@ it("spam is closed once, with the reason and its label; a bug stays open", async
   expect(bug).toMatchObject({ state: "open", labels: ["bug"] })
   expect(model.requests.length).toBe(2)
   await aicr.stop()
+
+  // Nothing reports this one: a search finds it.
+  const sendLate = open(1003, "It hangs", "A query never ends.")
+  await aicr.start()
+  await waitUntil(() => issues[2]?.labels.includes("bug"), {
+    timeout: 60_000,
+    describe: () => `a label for the issue without a delivery; log:\n${aicr.log}`
+  })
+  expect(await sendLate()).toMatchObject([202, { accepted: true }])
+  await aicr.stop()
+  expect(model.requests.length).toBe(3)
   forge.expectContract()
 }, 180_000)

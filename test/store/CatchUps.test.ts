@@ -51,6 +51,7 @@ describe.each(databases)("CatchUps in $name", ({ layer }) => {
           foundAt: 20,
           found: 3,
           foundSince: 10,
+          foundFor: "beat",
           skipped: 0,
           failure: undefined
         }

@@ -17,7 +17,7 @@ const hook = (scope: string, changes: Partial<InventoryHook> = {}): InventoryHoo
   ...changes
 })
 
-const none = { created: 0, repaired: 0 }
+const none = { startedAt: 5, created: 0, repaired: 0 }
 
 describe.each(databases)("Inventories in $name", ({ layer }) => {
   it.effect("keep the earliest request until a check that began after it", () =>
@@ -25,7 +25,7 @@ describe.each(databases)("Inventories in $name", ({ layer }) => {
       const inventories = yield* Inventories
       yield* inventories.request("a", 90)
       yield* inventories.request("a", 95)
-      const ended = { at: 110, repositories: 3, served: 1, failure: undefined }
+      const ended = { at: 110, repositories: 3, served: 1, isListed: true, failure: undefined }
       yield* inventories.checked("a", { startedAt: 80, ...ended })
       assert.strictEqual((yield* inventories.list)[0]?.requestedAt, 90)
       yield* inventories.checked("a", { startedAt: 100, ...ended, failure: { _tag: "NoReasonRecorded" } })
@@ -61,7 +61,7 @@ describe.each(databases)("Inventories in $name", ({ layer }) => {
       const inventories = yield* Inventories
       const problem = { _tag: "WebhookInactive" } as const
       const many = Array.from({ length: 250 }, (_, n) => hook(`repository:${String(n).padStart(3, "0")}`))
-      yield* inventories.save([...many, hook("host", { trigger: "b" })], { created: 250, repaired: 1 })
+      yield* inventories.save([...many, hook("host", { trigger: "b" })], { ...none, created: 250, repaired: 1 })
       yield* inventories.save(
         [hook("repository:001", { state: "broken", problem, hookId: "7", secretDigest: "d" })],
         none
@@ -73,10 +73,66 @@ describe.each(databases)("Inventories in $name", ({ layer }) => {
         ["a", "complete", 247],
         ["b", "complete", 1]
       ])
-      const expected = [hook("repository:001", { state: "broken", problem, hookId: "7", secretDigest: "d" })]
+      const broken = { state: "broken", problem, hookId: "7", secretDigest: "d", brokenSince: 5 } as const
+      const expected = [hook("repository:001", broken)]
       assert.deepStrictEqual(yield* inventories.problems("a", 10), expected)
       assert.strictEqual((yield* inventories.hooks("a")).length, 248)
       assert.deepInclude((yield* inventories.list)[0], { trigger: "a", created: 250, repaired: 1 })
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("keep since when a webhook is broken until it is complete", () =>
+    Effect.gen(function* () {
+      const inventories = yield* Inventories
+      const problem = { _tag: "WebhookInactive" } as const
+      const since = Effect.map(inventories.counts, (all) =>
+        all.map(({ count, since: at, state }) => [state, count, at])
+      )
+      const save = (startedAt: number, ...hooks: ReadonlyArray<InventoryHook>) =>
+        inventories.save(hooks, { ...none, startedAt })
+      yield* save(10, hook("b", { state: "missing", problem }), hook("a", { state: "unreadable", problem }))
+      yield* save(20, hook("b", { state: "missing", problem }))
+      assert.sameDeepMembers(yield* since, [
+        ["missing", 1, 10],
+        ["unreadable", 1, undefined]
+      ])
+      // Those that may not be read are listed last.
+      assert.deepStrictEqual(
+        (yield* inventories.problems("a", 1)).map(({ scope }) => scope),
+        ["b"]
+      )
+      yield* save(30, hook("b"))
+      assert.sameDeepMembers(yield* since, [
+        ["complete", 1, undefined],
+        ["unreadable", 1, undefined]
+      ])
+      yield* save(40, hook("b", { state: "broken", problem }), hook("c", { state: "broken", problem }))
+      yield* save(50, hook("d", { state: "broken", problem }))
+      assert.deepInclude(yield* since, ["broken", 3, 50])
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("keep the earliest report of changed repositories until a check that began after it", () =>
+    Effect.gen(function* () {
+      const inventories = yield* Inventories
+      yield* inventories.changed(["a", "b"], 90)
+      yield* inventories.changed(["a"], 95)
+      const ended = { at: 110, repositories: 3, served: 1, isListed: true, failure: undefined }
+      yield* inventories.checked("a", { startedAt: 80, ...ended })
+      assert.deepStrictEqual(
+        (yield* inventories.list).map(({ changedAt }) => changedAt),
+        [90, 90]
+      )
+      yield* inventories.checked("a", { startedAt: 100, ...ended, isListed: false })
+      assert.deepStrictEqual(
+        (yield* inventories.list).map(({ changedAt }) => changedAt),
+        [90, 90]
+      )
+      yield* inventories.checked("a", { startedAt: 90, ...ended })
+      assert.deepStrictEqual(
+        (yield* inventories.list).map(({ changedAt }) => changedAt),
+        [undefined, 90]
+      )
     }).pipe(Effect.provide(layer()))
   )
 })

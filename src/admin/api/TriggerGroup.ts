@@ -1,6 +1,7 @@
 /** Defines the endpoint of the set-up of triggers. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { CatchUpOccasion } from "../../domain/CatchUpOccasion.ts"
 import { TriggerKind } from "../../domain/Kinds.ts"
 import { describe } from "./Describe.ts"
 import { count, maybe, maybeReason, maybeTime, reason, text, time } from "./Fields.ts"
@@ -15,12 +16,16 @@ const credential = (description: string) =>
     description: `${description}; not_used: its kind has none`
   })
 
+const maybeOccasion = (description: string) => Schema.optionalKey(CatchUpOccasion.annotate({ description }))
+
 const CatchUpState = Schema.Struct({
   last_at: maybeTime("Time of the last search for changes that no delivery reported"),
   requested_at: maybeTime("Time of a request for a search that has not begun"),
+  occasion: maybeOccasion("Why it was made"),
   found: count("Number of changes that the last search with a result found"),
   found_at: maybeTime("Time of that search"),
   found_since: maybeTime("Time of the search before it: in between, deliveries were lost"),
+  found_for: maybeOccasion("Why the search with a result was made"),
   skipped: count("Number of changes that the last search found and catch_up.max_age_hours or max_changes excludes"),
   failure: maybeReason("Why the last search was incomplete; the next one begins where it stopped")
 }).annotate({

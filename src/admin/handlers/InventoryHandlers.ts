@@ -226,7 +226,7 @@ const saveWritten = Effect.fnUntraced(function* (
   })
   if (rows.length === 0) return
   const created = done.filter(({ action, id }) => action === "create" && id !== undefined).length
-  yield* (yield* Inventories).save(rows, { created, repaired: rows.length - created })
+  yield* (yield* Inventories).save(rows, { startedAt: now, created, repaired: rows.length - created })
   yield* (yield* CatchUps).request([trigger], "hook", now)
 })
 

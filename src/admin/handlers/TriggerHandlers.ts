@@ -175,9 +175,11 @@ const catchUpView = (found: CatchUp | undefined) =>
   withoutUndefined({
     last_at: maybeTime(found?.searchedAt),
     requested_at: maybeTime(found?.requestedAt),
+    occasion: found?.occasion,
     found: found?.found ?? 0,
     found_at: maybeTime(found?.foundAt),
     found_since: maybeTime(found?.foundSince),
+    found_for: found?.foundFor,
     skipped: found?.skipped ?? 0,
     failure: found?.failure
   })

@@ -7,7 +7,14 @@ import type { Tone } from "../parts/Status.tsx"
 import { useNow } from "../parts/Time.tsx"
 import { formatCount } from "../text/Format.ts"
 import { t, tReason } from "../text/T.ts"
-import { brokenConnections, countRejected, countWaiting, silentTriggers, usedBudgets } from "./AttentionFacts.ts"
+import {
+  brokenConnections,
+  brokenHooks,
+  countRejected,
+  countWaiting,
+  silentTriggers,
+  usedBudgets
+} from "./AttentionFacts.ts"
 import { describeRefused } from "./Nodes.tsx"
 import { sum } from "./Numbers.ts"
 import { failedStatuses, runningStatuses } from "./RunStates.ts"
@@ -23,10 +30,11 @@ const dayMillis = 86_400_000
 /** Rounded to an hour, so that the request stays the same. */
 const dayAgo = (now: number): string => new Date(Math.floor((now - dayMillis) / 3_600_000) * 3_600_000).toISOString()
 
-/** Triggers whose deliveries ended, and publications that wait because a host refuses the credential of a trigger. */
+/** Triggers whose deliveries ended or whose webhooks are broken, and publications that wait because a host refuses the credential of a trigger. */
 const useTriggers = (): ReadonlyArray<Item | undefined> => {
   const triggers = useApi("GET /triggers", {}).data?.items ?? []
   const silent = silentTriggers(triggers)
+  const hooks = brokenHooks(triggers)
   const waiting = triggers.filter(({ waiting_publications: count }) => count > 0)
   const count = formatCount(sum(waiting.map(({ waiting_publications: one }) => one)))
   const names = waiting.map(({ name }) => name).join(", ")
@@ -37,6 +45,17 @@ const useTriggers = (): ReadonlyArray<Item | undefined> => {
           key: "credentials",
           tone: "bad",
           content: <Link to="/setup">{t("attention.credentials", { count, names })}</Link>
+        },
+    hooks.count === 0
+      ? undefined
+      : {
+          key: "hooks",
+          tone: "bad",
+          content: (
+            <Link to="/setup">
+              {t("attention.hooks", { count: formatCount(hooks.count), names: hooks.names.join(", ") })}
+            </Link>
+          )
         },
     silent.length === 0
       ? undefined

@@ -48,6 +48,17 @@ export const countRejected = (items: ReadonlyArray<Rejected>): number => {
   return sum([...most.values()])
 }
 
+/** Counts the webhooks that are missing or broken, and returns the triggers that have some. */
+export const brokenHooks = (
+  triggers: ReadonlyArray<Pick<Trigger, "enabled" | "inventory" | "name">>
+): { readonly count: number; readonly names: ReadonlyArray<string> } => {
+  const broken = triggers
+    .filter(({ enabled }) => enabled)
+    .map(({ inventory, name }) => ({ name, count: (inventory?.missing ?? 0) + (inventory?.broken ?? 0) }))
+    .filter(({ count }) => count > 0)
+  return { count: sum(broken.map(({ count }) => count)), names: broken.map(({ name }) => name) }
+}
+
 /** Returns the enabled triggers that had deliveries in the last week, and none in the last 24 hours. */
 export const silentTriggers = (
   triggers: ReadonlyArray<Pick<Trigger, "deliveries_24h" | "enabled" | "kind" | "last_delivery_at" | "name">>

@@ -5,7 +5,7 @@ import { Empty, Failure, Loaded } from "../parts/Panel.tsx"
 import { TablePanel } from "../parts/TablePanel.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatCount } from "../text/Format.ts"
-import { t, tReason } from "../text/T.ts"
+import { t, tReason, tValue } from "../text/T.ts"
 
 type Trigger = Item<"GET /triggers">
 type State = NonNullable<Trigger["catch_up"]>
@@ -24,7 +24,10 @@ interface RowProps {
   readonly onSearch: () => void
 }
 
-const CatchUpRow = ({ onSearch, trigger: { catch_up: state = unknownState, name } }: RowProps) => (
+const CatchUpRow = ({
+  onSearch,
+  trigger: { catch_up: state = unknownState, last_delivery_at: delivered, name }
+}: RowProps) => (
   <tr>
     <td>{name}</td>
     <td>{describeState(state)}</td>
@@ -39,11 +42,15 @@ const CatchUpRow = ({ onSearch, trigger: { catch_up: state = unknownState, name 
             </>
           )}
           <Time at={state.found_at} />
+          {state.found_for === undefined ? null : <p className="quiet">{tValue("occasion", state.found_for)}</p>}
         </>
       )}
     </td>
     <td className="end">{formatCount(state.found)}</td>
     <td className="end">{formatCount(state.skipped)}</td>
+    <td className="end">
+      <Time at={delivered} />
+    </td>
     <td className="end">
       <Time at={state.last_at} />
     </td>
@@ -74,6 +81,7 @@ export const CatchUps = () => {
               { label: t("catchUp.gap") },
               { label: t("catchUp.found"), end: true },
               { label: t("catchUp.skipped"), end: true },
+              { label: t("catchUp.delivery"), end: true },
               { label: t("catchUp.last"), end: true },
               { label: t("column.actions"), hidesLabel: true }
             ]}

@@ -20,6 +20,7 @@ const kindNames = {
   budget_threshold: true,
   config_refused: true,
   webhook_silent: true,
+  webhook_broken: true,
   found_without_delivery: true,
   repository_renamed: true,
   credential_refused: true

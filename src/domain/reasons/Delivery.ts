@@ -37,6 +37,7 @@ export const deliveryReasons = {
   QueueKeptForDeliveries: { workspace: "text" },
   FoundChangesNotStored: {},
   InstallationChanged: {},
+  RepositoriesChanged: {},
   PullRequestEnded: {},
   OwnAccount: { account: "text", trigger: "text" },
   NoWorkspaceBinds: { repository: "text", trigger: "text?", branch: "text?" },
@@ -58,6 +59,9 @@ export const deliveryReasons = {
   ChangeExcluded: { workspace: "text" },
   PathsExcluded: { trigger: "text", workspace: "text" },
   FoundWithoutReport: { trigger: "text" },
+  /** `occasion`: CatchUpOccasion. */
+  FoundBySearch: { occasion: "text" },
+  SentAgain: { delivery: "text" },
   ReportsWait: { count: "number" },
   NoTriggerOfKind: { kind: "text" },
   NoTriggerAtServer: { kind: "text", trigger: "text" },

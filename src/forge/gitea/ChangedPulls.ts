@@ -1,17 +1,27 @@
 /**
- * Pull requests of Gitea and Forgejo by the time of their update. The hosts filter by that time and list by the time of creation: where
+ * Pull requests and issues of Gitea and Forgejo by the time of their update. The hosts filter by that time and list by the time of creation: where
  * more have changed than are wanted, the time since which enough of them have changed is searched for.
  */
 import { Clock, Effect } from "effect"
 import type { Repo } from "../../domain/Change.ts"
+import { truncate } from "../../domain/Text.ts"
 import type { ForgeError } from "../ForgeError.ts"
 import type { ChangedPull, ChangedPulls, HostChanges } from "../hosts/HostChanges.ts"
-import { listPulls, newestPulls, readChangedPull, reader, toIsoSecond, toSecond } from "../hosts/ReadChanges.ts"
+import {
+  listPulls,
+  newestPulls,
+  readChangedPull,
+  reader,
+  readTime,
+  toIsoSecond,
+  toSecond
+} from "../hosts/ReadChanges.ts"
 import { isRefused } from "../http/HostWords.ts"
 import type { Call, Rest } from "../http/Http.ts"
 import { ownerAndName } from "../http/Profile.ts"
 import { pages, refusals } from "./Facts.ts"
-import { ChangedIssue } from "./Responses.ts"
+import { limits } from "../webhook/Payload.ts"
+import { ChangedIssue, ListedIssue, toPerson } from "./Responses.ts"
 
 /** The host's clock may be ahead by as much. */
 const maxClockSkew = 24 * 3_600_000
@@ -43,7 +53,7 @@ const readNewest = Effect.fnUntraced(function* (
   const most = Math.max(2 * max, pages.value)
   const read = (from: number | undefined, size: number, few: number) =>
     rest.list(
-      { ...call, query: { ...call.query, since: from === undefined ? undefined : toIsoSecond(from) } },
+      { ...call, query: { ...call.query, since: from === undefined ? undefined : toIsoSecond(from) }, isPolled: true },
       readChanged,
       { name: pages.name, value: size, max: few },
       ({ total = 0 }) => total > most
@@ -85,3 +95,37 @@ export const giteaPullList = (rest: Rest): HostChanges["pulls"] =>
     },
     hasNone: isRefused(refusals.ownerUnknown)
   })
+
+const readIssue = reader(ListedIssue, ({ created_at, html_url, number, repository, title, updated_at, user }) => {
+  const place = { fullName: repository.full_name, hostId: repository.id, number, updatedAt: updated_at }
+  const [changed, createdAt] = [readChangedPull(place), readTime(created_at)]
+  if (changed === undefined || createdAt === undefined) return undefined
+  const more = { title: truncate(title, limits.title), url: html_url ?? undefined, author: toPerson(user) }
+  return { ...changed, ...more, createdAt }
+})
+
+/** Lists open issues, those of an owner together, or by repository where the owner is unknown to the host. */
+export const giteaIssueList =
+  (rest: Rest): HostChanges["issues"] =>
+  (owner, since, max) => {
+    const conditions = { type: "issues", state: "open", since: toIsoSecond(since) }
+    const read = (call: Call) =>
+      Effect.map(rest.list({ ...call, isPolled: true }, readIssue, { ...pages, max }), ({ items, more }) => ({
+        issues: items.filter(({ updatedAt }) => updatedAt >= toSecond(since)),
+        more
+      }))
+    return Effect.catchIf(
+      read({ path: "/repos/issues/search", query: { ...conditions, owner: owner.name } }),
+      isRefused(refusals.ownerUnknown),
+      () =>
+        Effect.map(
+          Effect.forEach(owner.repositories, (name) =>
+            read({ path: "/repos/{owner}/{repo}/issues", params: ownerAndName({ fullName: name }), query: conditions })
+          ),
+          (lists) => ({
+            issues: lists.flatMap(({ issues }) => issues),
+            more: lists.reduce((sum, one) => sum + one.more, 0)
+          })
+        )
+    )
+  }

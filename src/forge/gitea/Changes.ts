@@ -17,7 +17,7 @@ import {
 import type { Rest } from "../http/Http.ts"
 import { ownerAndName } from "../http/Profile.ts"
 import { limits } from "../webhook/Payload.ts"
-import { giteaPullList } from "./ChangedPulls.ts"
+import { giteaIssueList, giteaPullList } from "./ChangedPulls.ts"
 import { stateNames, statusContext } from "./Comments.ts"
 import { pages } from "./Facts.ts"
 import { searchComments } from "./NewestComment.ts"
@@ -40,6 +40,7 @@ const toTip = reader(Tip, ({ commit, name }) => readTip(name, commit?.id))
 export const giteaChanges = (rest: Rest, self: ForgeClient["self"]): HostChanges => ({
   deliveries: undefined,
   pulls: giteaPullList(rest),
+  issues: giteaIssueList(rest),
   comments: Effect.fnUntraced(function* (repo, number, since) {
     const found: Array<FoundComment> = []
     const from = toSecond(since) / 1000

@@ -65,6 +65,14 @@ export const ChangedIssue = Schema.Struct({
   repository: Schema.Struct({ id: Schema.Int, full_name: Schema.String })
 })
 
+export const ListedIssue = Schema.Struct({
+  ...ChangedIssue.fields,
+  title: Schema.String,
+  html_url: Text,
+  created_at: Schema.String,
+  user: Schema.optional(Schema.NullOr(User))
+})
+
 export const Review = Schema.Struct({
   id: Schema.Int,
   body: Text,

@@ -24,6 +24,7 @@ import {
 } from "../webhook/Payload.ts"
 import type { PayloadJson } from "../webhook/Payload.ts"
 import {
+  changesRepositories,
   isOwnIssue,
   readBaseRef,
   readIssue,
@@ -124,6 +125,9 @@ const reader =
       repo: repository
     })
     const facts = (): EventFacts => ({ ...common, repo: requireValue(repository, "repository", "an object") })
+
+    if (event === "repository" && changesRepositories(action))
+      return { _tag: "Lifecycle", ...common, changed: "repository" }
 
     switch (Object.hasOwn(families, event) ? families[event] : undefined) {
       case "pull_request": {

@@ -58,6 +58,7 @@ export const githubChanges = (host: Pick<Access, "app" | "rest" | "search" | "se
   return {
     deliveries: host.app && githubDeliveries(host.app),
     pulls: githubPullList(host),
+    issues: undefined,
     comments: (repo, number, since) =>
       Effect.map(
         Effect.forEach(["issue", "line"] as const, (kind) => notes(repo, number, since, kind)),

@@ -19,6 +19,7 @@ import {
 } from "../webhook/Payload.ts"
 import type { PayloadJson } from "../webhook/Payload.ts"
 import {
+  changesRepositories,
   isOwnIssue,
   readBaseRef,
   readIssue,
@@ -98,7 +99,10 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
   const sender = toPerson(child(payload, "sender"))
   const common = { provider: "github", event, action, sender, subject: readGithubSubject(payload) } as const
   if (event === "ping") return { _tag: "Ping", ...common }
-  if (event === "installation" || event === "installation_repositories") return { _tag: "Lifecycle", ...common }
+  if (event === "installation" || event === "installation_repositories")
+    return { _tag: "Lifecycle", ...common, changed: "installation" }
+  if (event === "repository" && changesRepositories(action))
+    return { _tag: "Lifecycle", ...common, changed: "repository" }
 
   const repository = readRepo(payload)
   const ignored = (reason: IgnoredEvent["reason"]): IgnoredEvent => ({

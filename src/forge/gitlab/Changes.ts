@@ -45,8 +45,9 @@ const gitlabPullList = (rest: Rest): HostChanges["pulls"] => {
       sort: "desc",
       updated_after: since === undefined ? undefined : toIsoSecond(since)
     }
-    return Effect.map(rest.list({ path, params: { id }, query }, readChanged, { ...pages, max }), ({ items, more }) =>
-      newestPulls(items, more, max)
+    return Effect.map(
+      rest.list({ path, params: { id }, query, isPolled: true }, readChanged, { ...pages, max }),
+      ({ items, more }) => newestPulls(items, more, max)
     )
   }
   return listPulls({
@@ -74,6 +75,7 @@ const readPushed = reader(PushedCommit, ({ author_email: email, author_name: nam
 export const gitlabChanges = (rest: Rest, self: ForgeClient["self"]): HostChanges => ({
   deliveries: undefined,
   pulls: gitlabPullList(rest),
+  issues: undefined,
   comments: (repo, number, since) =>
     Effect.map(
       rest.list(

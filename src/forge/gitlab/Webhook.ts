@@ -57,13 +57,25 @@ const deliveryId: ForgeWebhook["deliveryId"] = (headers, json) => {
 /** Maps the event name in the payload of a System Hook to the corresponding project hook. */
 const systemEvents: Readonly<Record<string, string>> = { push: "Push Hook", merge_request: "Merge Request Hook" }
 
+/** Returns the name in the payload. It is only compared, so that a text that cannot be stored is another event and not a refusal. */
+const nameIn = (payload: PayloadJson): unknown =>
+  [payload["event_name"], payload["object_kind"]].find((value) => typeof value === "string" && value !== "")
+
 const systemEvent = (payload: PayloadJson): string | undefined => {
-  // The name is only compared, so that a text that cannot be stored is another event and not a refusal.
-  const name = [payload["event_name"], payload["object_kind"]].find(
-    (value) => typeof value === "string" && value !== ""
-  )
+  const name = nameIn(payload)
   return typeof name === "string" && Object.hasOwn(systemEvents, name) ? systemEvents[name] : undefined
 }
+
+/** Events of System Hooks and of webhooks of groups after which there are other projects, or other names. */
+const projectEvents: ReadonlySet<unknown> = new Set([
+  "project_create",
+  "project_destroy",
+  "project_rename",
+  "project_transfer"
+])
+
+const changesProjects = (event: string, payload: PayloadJson): boolean =>
+  (event === "System Hook" || event === "Project Hook") && projectEvents.has(nameIn(payload))
 
 const tokens = [signatureHeaders.gitlab, "x-gitlab-token"]
 
@@ -226,6 +238,8 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
     repo: child(payload, "project")?.["path_with_namespace"] === undefined ? undefined : toRepo(payload)
   })
   const facts = (): EventFacts => ({ ...common, repo: requireValue(toRepo(payload), "project", "an object") })
+
+  if (changesProjects(event, payload)) return { _tag: "Lifecycle", ...common, changed: "repository" }
 
   switch (event === "System Hook" ? systemEvent(payload) : event) {
     case "Merge Request Hook": {

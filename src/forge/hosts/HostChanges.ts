@@ -29,6 +29,17 @@ export interface HostOwner {
   readonly repositories: ReadonlyArray<string>
 }
 
+export interface OpenIssue {
+  readonly repo: Repo
+  readonly number: number
+  readonly title: string
+  readonly url: string | undefined
+  readonly author: Person | undefined
+  readonly createdAt: number
+  /** A comment and an edit count as an update. */
+  readonly updatedAt: number
+}
+
 /** A comment on a pull request, or on its lines where deliveries of such comments may hold commands. */
 export interface FoundComment {
   /** The same as in a delivery about it, except for the thread, which not all lists name. */
@@ -79,13 +90,24 @@ export interface HostChanges {
    * list serves all repositories of the owner where the host has such a list.
    */
   readonly pulls: (owner: HostOwner, since: number | undefined, max: number) => Effect.Effect<ChangedPulls, ForgeError>
+  /**
+   * Returns the open issues of an owner that were updated at or after `since`, at most `max`; `more`: further ones, a lower bound. Undefined
+   * where issues are not triaged.
+   */
+  readonly issues:
+    | ((
+        owner: HostOwner,
+        since: number,
+        max: number
+      ) => Effect.Effect<{ readonly issues: ReadonlyArray<OpenIssue>; readonly more: number }, ForgeError>)
+    | undefined
   /** Returns the comments that were written at or after `since`, oldest first. */
   readonly comments: (
     repo: Repo,
     number: number,
     since: number
   ) => Effect.Effect<ReadonlyArray<FoundComment>, ForgeError>
-  /** Returns the tips of these branches that exist; of all branches if undefined, in one list where the host has it. */
+  /** Returns the tips of these branches that exist; of all branches if undefined. Of several, one request reads those that a page of the host has. */
   readonly tips: (
     repo: Repo,
     branches: ReadonlyArray<string> | undefined

@@ -79,6 +79,12 @@ export const readPush = (payload: PayloadJson) => {
   }
 }
 
+const repositoryActions = new Set(["created", "deleted", "archived", "unarchived", "renamed", "transferred"])
+
+/** Returns whether an event about a repository changes which repositories there are, or their names. */
+export const changesRepositories = (action: string | undefined): boolean =>
+  action !== undefined && repositoryActions.has(action)
+
 /** Reads number, title and page of an issue, or of a pull request that a comment belongs to. */
 export const readIssue = (issue: PayloadJson | undefined) => ({
   number: requireNumber(issue, "number", "issue.number"),

@@ -14,6 +14,8 @@ import { isChinese } from "../../text/InLanguage.ts"
 
 /** Longest reason in a notice. */
 const maxReason = 300
+/** Longest problem of one of several webhooks. */
+const maxProblem = 150
 
 /** Labels in front of values. */
 type Label = keyof (typeof words)["en"]["labels"]
@@ -38,6 +40,7 @@ const words = {
       budget_threshold: "Budget",
       config_refused: "Configuration refused",
       webhook_silent: "No webhooks",
+      webhook_broken: "Webhooks broken",
       found_without_delivery: "Changes without a delivery",
       repository_renamed: "Repository renamed",
       credential_refused: "Credential refused"
@@ -48,6 +51,7 @@ const words = {
       change: "Change",
       current: "In force",
       dashboard: "Dashboard",
+      details: "Details",
       errors: "Errors",
       event: "Event",
       gap: "Between",
@@ -77,6 +81,9 @@ const words = {
     silent: (hours: number) => `No delivery for ${hours} hours`,
     missed: (found: number, skipped: number) =>
       `Found ${found} ${found === 1 ? "change" : "changes"} that no delivery reported${skipped > 0 ? `; ${skipped} more are too old or too many, and are not reviewed` : ""}`,
+    broken: (count: number) =>
+      count === 1 ? "1 webhook is missing or broken" : `${count} webhooks are missing or broken`,
+    mend: "Repair them, or set inventory.hooks to repair or create; aicr setup prints what each needs",
     hooks: "Check the webhook, or the hook of the server, and what failed at that time",
     open: "open",
     settings: "Check the webhook and its recent deliveries in the settings of the host",
@@ -90,6 +97,7 @@ const words = {
       budget_threshold: "预算",
       config_refused: "配置被拒绝",
       webhook_silent: "没有收到 Webhook",
+      webhook_broken: "Webhook 有问题",
       found_without_delivery: "没有投递的变更",
       repository_renamed: "仓库已改名",
       credential_refused: "凭据被拒绝"
@@ -100,6 +108,7 @@ const words = {
       change: "变更",
       current: "生效中",
       dashboard: "控制台",
+      details: "详情",
       errors: "错误",
       event: "事件",
       gap: "期间",
@@ -129,6 +138,8 @@ const words = {
     silent: (hours: number) => `${hours} 小时没有投递`,
     missed: (found: number, skipped: number) =>
       `找到 ${found} 个没有投递的变更${skipped > 0 ? `；另有 ${skipped} 个过旧或过多，不评审` : ""}`,
+    broken: (count: number) => `${count} 个 Webhook 缺失或有问题`,
+    mend: "请修复它们，或将 inventory.hooks 设为 repair 或 create；aicr setup 会列出每个 Webhook 所需的内容",
     hooks: "请检查 Webhook 或服务器的钩子，以及当时的故障",
     open: "打开",
     settings: "请在代码托管平台的设置中检查 Webhook 及其最近的投递",
@@ -169,6 +180,18 @@ const runLine = ({ runId, runUrl }: NoticeFactsBy<"review_failed">, safe: SafeTe
 }
 
 const minute = (millis: number): string => `${new Date(millis).toISOString().slice(0, 16).replace("T", " ")} UTC`
+
+/** Names the first webhooks with what is wrong with each. */
+const describeHooks = (
+  hooks: NoticeFactsBy<"webhook_broken">["hooks"],
+  count: number,
+  safe: SafeText,
+  language: NoticeLanguage
+): string => {
+  const { show } = words[language]
+  const named = hooks.map(({ name, problem }) => safe.plain(`${name} (${truncate(show(problem), maxProblem)})`))
+  return [...named, ...(count > hooks.length ? ["…"] : [])].join("; ")
+}
 
 const budgetSeverity = (percent: number): Severity =>
   percent >= 100 ? "high" : percent >= 90 ? "medium" : percent >= 75 ? "low" : "info"
@@ -235,14 +258,27 @@ const noticeTable: { readonly [Kind in NoticeKind]: NoticeRow<NoticeFactsBy<Kind
     ],
     page: (_facts, server) => publicUrl(server, "/dashboard/setup")
   },
+  webhook_broken: {
+    severity: () => "high",
+    key: ({ since, trigger }) => `${since}:${trigger}`,
+    subject: ({ trigger }) => trigger,
+    lines: ({ count, hooks, trigger }, safe, language) => [
+      ["trigger", safe.plain(trigger)],
+      ["reason", words[language].broken(count)],
+      ["details", describeHooks(hooks, count, safe, language)],
+      ["next", words[language].mend]
+    ],
+    page: (_facts, server) => publicUrl(server, "/dashboard/setup")
+  },
   found_without_delivery: {
     severity: () => "medium",
     key: ({ foundAt, trigger }) => `${foundAt}:${trigger}`,
     subject: ({ trigger }) => trigger,
-    lines: ({ found, foundAt, skipped, since, trigger }, safe, language) => [
+    lines: ({ found, foundAt, occasion, skipped, since, trigger }, safe, language) => [
       ["trigger", safe.plain(trigger)],
       ["reason", words[language].missed(found, skipped)],
       ["gap", since === undefined ? "" : `${minute(since)} – ${minute(foundAt)}`],
+      ["source", occasion === undefined ? "" : words[language].show({ _tag: "FoundBySearch", occasion })],
       ["next", words[language].hooks]
     ],
     page: (_facts, server) => publicUrl(server, "/dashboard/setup")

@@ -11,6 +11,7 @@ export const catchUps: Statements = () => [
     found_at BIGINT,
     found BIGINT,
     found_since BIGINT,
+    found_for TEXT,
     skipped BIGINT,
     failure TEXT
   )`,

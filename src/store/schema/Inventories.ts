@@ -8,6 +8,7 @@ export const inventories: Statements = () => [
   `CREATE TABLE inventories (
     trigger_name TEXT PRIMARY KEY NOT NULL,
     requested_at BIGINT,
+    changed_at BIGINT,
     checked_at BIGINT,
     repositories BIGINT,
     served BIGINT,
@@ -27,6 +28,7 @@ export const inventories: Statements = () => [
     hook_id TEXT,
     secret_digest TEXT,
     wanted TEXT NOT NULL,
+    broken_since BIGINT,
     checked_at BIGINT NOT NULL,
     PRIMARY KEY (trigger_name, scope)
   )`

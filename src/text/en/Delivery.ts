@@ -36,6 +36,7 @@ export const deliveryTexts = {
   FoundChangesNotStored: "the records or the queue took no changes",
   WebhookTested: "the host tests its webhook",
   InstallationChanged: "an installation of the app changed",
+  RepositoriesChanged: "a repository was created, removed, archived, renamed or moved",
   PullRequestEnded: "the pull request was closed or merged",
   OwnAccount: "{account} is the account of trigger {trigger}",
   NoWorkspaceBinds:
@@ -60,6 +61,8 @@ export const deliveryTexts = {
     "source_excluded: {=review.auto_commit.exclude_sources} of workspace {workspace} excludes this change",
   PathsExcluded:
     "no_reviewed_path: the filters of trigger {trigger} and workspace {workspace} exclude every changed path",
+  FoundBySearch: "found without a delivery (search {occasion:occasion})",
+  SentAgain: "the host was requested to send delivery {delivery} again, which had failed",
   FoundWithoutReport: "found at the server of trigger {trigger}: no hook reported it",
   ReportsWait:
     "{count} changes that no hook reported wait: almost as many reports wait as {=queue.limits.per_workspace} allows",

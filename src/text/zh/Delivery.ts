@@ -34,6 +34,7 @@ export const deliveryTexts = {
   FoundChangesNotStored: "记录或队列未接受变更",
   WebhookTested: "代码托管平台正在测试 webhook",
   InstallationChanged: "应用的安装发生了变化",
+  RepositoriesChanged: "有仓库被创建、删除、归档、改名或转移",
   PullRequestEnded: "拉取请求已关闭或合并",
   OwnAccount: "{account} 是触发器 {trigger} 的账号",
   NoWorkspaceBinds:
@@ -54,6 +55,8 @@ export const deliveryTexts = {
   BranchNotWatched: "工作区 {workspace} 的 {=review.auto_commit.include_branches} 不包含 {name}",
   ChangeExcluded: "工作区 {workspace} 的 {=review.auto_commit.exclude_sources} 排除了此变更",
   PathsExcluded: "触发器 {trigger} 和工作区 {workspace} 的筛选排除了所有更改的路径",
+  FoundBySearch: "没有投递（{occasion:occasion}的查找）",
+  SentAgain: "已请求代码托管平台重新发送失败的投递 {delivery}",
   FoundWithoutReport: "在触发器 {trigger} 的服务器上找到，没有钩子上报",
   ReportsWait: "没有钩子上报的 {count} 个变更在等待：等待的上报已接近 {=queue.limits.per_workspace} 的限制",
   NoTriggerOfKind: "没有已启用的 {kind} 触发器拥有此仓库",

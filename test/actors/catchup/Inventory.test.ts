@@ -146,6 +146,21 @@ describe.each(ForgeKind.literals)("the inventory of %s", (kind) => {
     expect([hooksOf("team/tea"), writes()]).toEqual([[address], 4])
   })
 
+  it("lists repositories again after the host reported a change of them, such as another name", async () => {
+    may(...names, "team/tea")
+    await check()
+    const repository = forge.state.repositories.get("team/two")
+    if (repository === undefined) throw new Error("no repository")
+    forge.state.repositories.delete("team/two")
+    forge.state.repositories.set("team/tea", Object.assign(repository, { name: "tea", fullName: "team/tea" }))
+    await runtime.runPromise(Effect.flatMap(Inventories, ({ changed }) => changed(["host"], Date.now() - 1)))
+    expect(Object.keys((await check()).states)).toEqual(["team/one", "team/tea", "team/three"])
+    // Once: later checks only look for new ones, by one request.
+    const before = forge.requests.length
+    await check()
+    expect(forge.requests.length - before).toBe(1)
+  })
+
   it("writes nothing after another node took over, which creates each webhook once", async () => {
     may(...names)
     let frozen: Promise<unknown> | undefined

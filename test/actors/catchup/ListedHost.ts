@@ -8,7 +8,7 @@ import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import type { Snapshot } from "../../../src/config/Snapshot.ts"
 import type { HostEvent } from "../../../src/domain/HostEvent.ts"
-import type { HostPull, LoggedDelivery } from "../../../src/forge/Forge.ts"
+import type { HostPull, LoggedDelivery, OpenIssue } from "../../../src/forge/Forge.ts"
 import { ForgeError } from "../../../src/forge/ForgeError.ts"
 import { Forges } from "../../../src/forge/Forges.ts"
 import { OwnAccounts } from "../../../src/forge/OwnAccounts.ts"
@@ -32,6 +32,7 @@ interface ListedPull extends Pick<HostPull, "head" | "state" | "draft" | "labels
 
 export class ListedHost {
   readonly pulls = new Map<number, ListedPull>()
+  readonly issues: Array<OpenIssue> = []
   readonly tips = new Map<string, string>()
   /** Final statuses of the service, by commit. */
   readonly statuses = new Map<string, number>()
@@ -126,6 +127,11 @@ export class ListedHost {
                 .map(([number, pull]) => ({ ...pull, number, repo: { fullName: pull.repo } }))
               return { pulls, more: found.length - pulls.length }
             }),
+          issues: (owner, since, max) =>
+            this.#request(`issues ${owner.name}`, () => {
+              const found = this.issues.filter(({ updatedAt }) => updatedAt >= since)
+              return { issues: found.slice(0, max), more: Math.max(0, found.length - max) }
+            }),
           comments: (_, number, since) =>
             this.#request(`comments ${number}`, () =>
               (this.pulls.get(number)?.comments ?? [])
@@ -169,15 +175,16 @@ const trigger = { name: "tea", kind: "gitea", base_url: "https://gitea.test", to
 interface ServiceOptions {
   readonly catch_up?: object
   readonly review?: object
+  readonly triage?: object
   readonly limits?: { readonly perWorkspace: number; readonly total: number }
 }
 
 const queueLimits = { perWorkspace: 100, total: 100 }
 
-export const makeDocument = ({ catch_up = {}, limits = queueLimits, review = {} }: ServiceOptions) => ({
+export const makeDocument = ({ catch_up = {}, limits = queueLimits, review = {}, triage = {} }: ServiceOptions) => ({
   triggers: [{ ...trigger, catch_up }],
   queue: { limits: { per_workspace: limits.perWorkspace, total: limits.total } },
-  workspaces: { instances: { app: { source_repo: { trigger: "tea", repo: "acme/app" }, review } } }
+  workspaces: { instances: { app: { source_repo: { trigger: "tea", repo: "acme/app" }, review, triage } } }
 })
 
 /** The parts of a service over a host; `limits` are those of its queue. */
@@ -200,6 +207,8 @@ export const search = Effect.fnUntraced(function* (memory = new SearchMemory()) 
   const profile = (yield* ConfigStore).current().triggers.get("tea")
   if (profile === undefined) return yield* Effect.die("no trigger")
   const tally = { found: 0, skipped: 0 }
-  const failure = yield* Effect.catch(searchHost(profile, "gitea", memory, tally), ({ why }) => Effect.succeed(why))
+  const failure = yield* Effect.catch(searchHost(profile, "gitea", { memory, occasion: "beat", tally }), ({ why }) =>
+    Effect.succeed(why)
+  )
   return { ...tally, failure: failure?._tag }
 })

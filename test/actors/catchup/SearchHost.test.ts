@@ -144,6 +144,37 @@ searched("a head that was ignored because its workspace was disabled is decided 
   })
 )
 
+/** Hours of a Tuesday, on which the tests take place from 12:00 on. */
+const window = (from: string, to: string) => ({
+  pull_request: { schedule: { timezone: "UTC", rules: [{ days: ["tue"], windows: [{ start: from, end: to }] }] } }
+})
+
+searched(
+  "a head that waits for a window is decided about again when the window has changed, once",
+  (host) =>
+    Effect.gen(function* () {
+      host.set(1, { updatedAt: start + 1 })
+      const memory = new SearchMemory()
+      assert.strictEqual((yield* search(memory)).found, 1)
+      const due = Effect.map(entries, (all) => all.map(({ dueAt }) => dueAt - start))
+      assert.deepStrictEqual(yield* due, [8 * hour])
+      // Other windows, which open later and earlier.
+      const configure = (review: object) =>
+        Effect.map(toSnapshot(makeDocument({ review }), {}), (snapshot) => host.configure(snapshot))
+      yield* configure(window("21:00", "22:00"))
+      assert.strictEqual((yield* search(memory)).found, 0)
+      yield* configure(window("14:00", "16:00"))
+      assert.strictEqual((yield* search(memory)).found, 1)
+      assert.deepStrictEqual(yield* due, [2 * hour])
+      yield* configure({})
+      assert.strictEqual((yield* search(memory)).found, 1)
+      assert.deepStrictEqual(yield* due, [0])
+      yield* configure(window("20:00", "22:00"))
+      assert.strictEqual((yield* search(memory)).found, 0)
+    }),
+  { review: window("20:00", "22:00") }
+)
+
 searched(
   "a request for help that was replied to is not replied to again, which a restored backup does not contain",
   (host) =>
@@ -454,6 +485,11 @@ searched(
         host.requests.filter((request) => /deliver|repeat/.test(request)),
         ["deliveries", "delivery 1", "delivery 2", "repeat 2", "delivery 7"]
       )
+      const again = yield* (yield* Receipts).list({ reason: "sent_again", limit: 10 })
+      assert.deepStrictEqual(
+        again.map(({ action, rule }) => [action, rule]),
+        [["beat", { _tag: "SentAgain", delivery: "guid-2" }]]
+      )
       // The host does not list the repetition yet.
       host.requests = []
       assert.strictEqual((yield* search(memory)).found, 0)
@@ -479,6 +515,59 @@ searched(
   (host) => {
     host.deliveries = []
   }
+)
+
+const issueOf = (number: number, createdAt: number, updatedAt = createdAt) => ({
+  repo: { fullName: "acme/app" },
+  number,
+  title: `Issue ${number}`,
+  url: undefined,
+  author: { username: "dana" },
+  createdAt,
+  updatedAt
+})
+
+searched(
+  "an issue that was opened without a delivery is triaged once, and an older one is not",
+  (host) =>
+    Effect.gen(function* () {
+      // An older issue with a new comment, one of the service, and one of a repository without a workspace.
+      host.issues.push(issueOf(1, start - hour, start + 1), issueOf(2, start + 2))
+      host.issues.push({ ...issueOf(3, start + 3), repo: { fullName: "acme/other" } })
+      assert.deepStrictEqual(yield* search(), { found: 1, skipped: 0, failure: undefined })
+      const triaged = Effect.map(entries, (all) =>
+        all.map(({ change }) => [change.target.number, change.author?.username])
+      )
+      assert.deepStrictEqual(yield* triaged, [[2, "dana"]])
+      host.issues[1] = issueOf(2, start + 2, start + hour)
+      assert.strictEqual((yield* search()).found, 0)
+      assert.lengthOf(yield* entries, 1)
+    }),
+  { triage: { enabled: true } },
+  (host) => host.issues.push(issueOf(1, start - hour))
+)
+
+searched("issues are not listed where none are triaged", (host) =>
+  Effect.gen(function* () {
+    host.issues.push(issueOf(2, start + 2))
+    assert.strictEqual((yield* search()).found, 0)
+    assert.deepStrictEqual(host.requests, ["pulls acme"])
+  })
+)
+
+searched(
+  "issues beyond the limits are counted",
+  (host) =>
+    Effect.gen(function* () {
+      for (const number of [1, 2, 3]) host.issues.push(issueOf(number, start + number * hour))
+      yield* TestClock.setTime(start + 5 * hour)
+      assert.deepStrictEqual(yield* search(), { found: 1, skipped: 2, failure: undefined })
+      assert.deepStrictEqual(
+        (yield* entries).map(({ change }) => change.target.number),
+        [3]
+      )
+    }),
+  { triage: { enabled: true }, catch_up: { max_changes: 1, max_age_hours: 3 } }
 )
 
 it.effect("a search is due on request, after a failure and every every_seconds", () =>

@@ -3,10 +3,11 @@ import { assert, it } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { scanBudgets, scanCatchUps, scanWebhooks } from "../../../actors/notices/NoticeScan.ts"
+import { scanBudgets, scanCatchUps, scanHooks, scanWebhooks } from "../../../actors/notices/NoticeScan.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { makeStaticStore } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { CatchUps } from "../../../src/store/CatchUps.ts"
+import { Inventories } from "../../../src/store/Inventories.ts"
 import { Notices } from "../../../src/store/Notices.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import * as Store from "../../../src/store/StoreLayer.ts"
@@ -36,7 +37,7 @@ const make = Effect.gen(function* () {
   yield* TestClock.setTime(start)
   const notices = yield* Notices
   let startedAt = start
-  const scan = Effect.suspend(() => Effect.all([scanBudgets, scanWebhooks(startedAt), scanCatchUps])).pipe(
+  const scan = Effect.suspend(() => Effect.all([scanBudgets, scanWebhooks(startedAt), scanCatchUps, scanHooks])).pipe(
     Effect.provideService(ConfigStore, makeStaticStore(snapshot))
   )
   return {
@@ -162,7 +163,8 @@ it.effect("what a search found without a delivery is announced once, with the se
         found: 3,
         skipped: 2,
         since: start - 1000,
-        foundAt: start + 60_000
+        foundAt: start + 60_000,
+        occasion: "beat"
       } as const
       assert.deepStrictEqual(yield* after("1 minute"), [first])
       // A search without a result has no notice.
@@ -175,4 +177,57 @@ it.effect("what a search found without a delivery is announced once, with the se
       assert.lengthOf(yield* after("1 minute"), 2)
     })
   )
+)
+
+it.effect(
+  "webhooks that are broken are announced once a check has ended, again with a further one, and again after all were mended",
+  () =>
+    kept(
+      Effect.gen(function* () {
+        const { checked, save } = yield* Inventories
+        const { after, restart } = yield* make
+        const problem = { _tag: "WebhookInactive" } as const
+        const set = (at: number, name: string, state: "broken" | "complete" | "missing" | "unreadable") => {
+          const shown = { trigger: "main", scope: `repository:${name}`, name, wanted: "w", checkedAt: at }
+          const found = state === "complete" ? {} : { problem }
+          return save([{ ...shown, state, ...found }], { startedAt: at, created: 0, repaired: 0 })
+        }
+        const end = (startedAt: number) =>
+          checked("main", {
+            startedAt,
+            at: startedAt + 10,
+            repositories: 3,
+            served: 0,
+            isListed: true,
+            failure: undefined
+          })
+        const announced = Effect.map(after("1 minute"), (found) =>
+          found.map((facts) =>
+            facts._tag === "webhook_broken"
+              ? [facts.count, ...facts.hooks.map(({ name }) => name)].join(" ")
+              : facts._tag
+          )
+        )
+        yield* set(start, "team/app", "broken")
+        yield* set(start, "team/hidden", "unreadable")
+        assert.deepStrictEqual(yield* announced, [])
+        yield* end(start)
+        assert.deepStrictEqual(yield* announced, ["1 team/app"])
+        yield* restart
+        yield* set(start + 1000, "team/app", "broken")
+        yield* end(start + 1000)
+        assert.lengthOf(yield* announced, 1)
+        yield* set(start + 2000, "team/new", "missing")
+        yield* end(start + 2000)
+        const second = ["1 team/app", "2 team/app team/new"]
+        assert.deepStrictEqual(yield* announced, second)
+        yield* set(start + 3000, "team/new", "complete")
+        yield* end(start + 3000)
+        assert.deepStrictEqual(yield* announced, second)
+        yield* set(start + 4000, "team/app", "complete")
+        yield* set(start + 5000, "team/app", "broken")
+        yield* end(start + 5000)
+        assert.deepStrictEqual(yield* announced, [...second, "1 team/app"])
+      })
+    )
 )

@@ -12,6 +12,7 @@ import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { Paces } from "../../../src/forge/Pacing.ts"
 import { WritePermits } from "../../../src/forge/WritePermits.ts"
 import { CatchUps } from "../../../src/store/CatchUps.ts"
+import { Inventories } from "../../../src/store/Inventories.ts"
 import { Ledger } from "../../../src/store/Ledger.ts"
 import { Notices } from "../../../src/store/Notices.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
@@ -60,6 +61,7 @@ const make = Effect.gen(function* () {
     Layer.succeed(Receipts, counted(yield* Receipts, count)),
     Layer.succeed(Ledger, counted(yield* Ledger, count)),
     Layer.succeed(CatchUps, counted(yield* CatchUps, count)),
+    Layer.succeed(Inventories, counted(yield* Inventories, count)),
     WritePermits.layerAlone,
     uncounted
   )

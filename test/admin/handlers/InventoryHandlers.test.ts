@@ -133,6 +133,7 @@ describe("the inventory of a trigger", () => {
     await admin.run(
       Effect.flatMap(Inventories, ({ save }) =>
         save([{ ...common, scope: "repository:acme/app", name: "acme/app", state: "broken", problem }], {
+          startedAt: common.checkedAt,
           created: 0,
           repaired: 0
         })

@@ -112,9 +112,11 @@ describe("triggers", () => {
       waiting_publications: 2,
       catch_up: {
         last_at: new Date(now).toISOString(),
+        occasion: "beat",
         found: 3,
         found_at: new Date(now).toISOString(),
         found_since: new Date(now - hour).toISOString(),
+        found_for: "beat",
         skipped: 2,
         failure: { _tag: "TriggerUnknown", trigger: "main" }
       },

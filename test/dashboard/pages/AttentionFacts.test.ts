@@ -2,6 +2,7 @@
 import { expect, it } from "vitest"
 import {
   brokenConnections,
+  brokenHooks,
   countRejected,
   countWaiting,
   silentTriggers,
@@ -95,4 +96,14 @@ it("a delivery with a wrong signature is counted once, although each trigger of 
     ])
   ).toBe(6)
   expect(countRejected([])).toBe(0)
+})
+
+it("webhooks are broken that are missing or have problems, of enabled triggers", () => {
+  const trigger = (name: string, missing: number, broken: number, enabled = true) => ({
+    name,
+    enabled,
+    inventory: { repositories: 9, served: 0, complete: 4, missing, broken, unreadable: 3, created: 0, repaired: 0 }
+  })
+  const triggers = [trigger("a", 1, 2), trigger("b", 0, 0), trigger("c", 0, 1), trigger("d", 5, 5, false)]
+  expect(brokenHooks([...triggers, { name: "e", enabled: true }])).toEqual({ count: 4, names: ["a", "c"] })
 })

@@ -142,6 +142,37 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
     expect(found.more).toBe(261)
   })
 
+  it("lists the open issues of an owner that were updated since a time, where issues are triaged", async () => {
+    const { issues } = host.client.changes
+    expect(issues === undefined).toBe(kind === "github" || kind === "gitlab")
+    if (issues === undefined) return
+    const { issues: all } = host.forge.issues(repoName)
+    const [user, more] = [host.forge.user("dana"), { body: "", labels: [], assignees: [], comments: 0, texts: [] }]
+    for (const [number, state] of [
+      [1, "open"],
+      [2, "open"],
+      [3, "closed"]
+    ] as const)
+      all.push({
+        ...more,
+        user,
+        number,
+        state,
+        title: `Issue ${number}`,
+        createdAt: toIso(start + number * minute),
+        texts: []
+      })
+    const since = start + 2 * minute
+    const found = [expect.objectContaining({ number: 2, title: "Issue 2", createdAt: since, updatedAt: since })]
+    expect(await run(issues(team, since + 999, 200))).toEqual({ issues: found, more: 0 })
+    const query = "type=issues&state=open&since=2026-03-09T03:02:00Z"
+    expect(requests()).toEqual([`/repos/issues/search?${query}&owner=team&limit=50&page=1`])
+    // An owner that is unknown to the host.
+    host.forge.fail("/issues/search", fault.missing)
+    expect(await run(issues(team, since, 200))).toMatchObject({ more: 0 })
+    expect(requests()[1]).toBe(`/repos/${repoName}/issues?${query}&limit=50&page=1`)
+  })
+
   it("reads all pages of a server whose pages are short", async () => {
     fill(8, 60)
     host.forge.state.pageLimit = 3
@@ -325,14 +356,15 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
     }
   })
 
-  it("reads the tips of branches, one by one or in one list", async () => {
+  it("reads the tips of branches, a single one or in one list", async () => {
     const { forge, pull, repo } = host
     const { directory } = forge.repository(repoName)
     expect(directory).not.toBe("")
     const tips = { main: pull.base, "feature/x": pull.head }
     requests()
-    const one = await run(host.client.changes.tips(repo, ["feature/x", "gone"]))
+    const one = await run(host.client.changes.tips(repo, ["feature/x"]))
     expect(one).toEqual([{ branch: "feature/x", head: tips["feature/x"] }])
+    expect(await run(host.client.changes.tips(repo, ["gone"]))).toEqual([])
     const path = kind === "gitlab" ? "/projects/team%2Fshop/repository/branches" : `/repos/${repoName}/branches`
     expect(requests()).toEqual([`${path}/feature%2Fx`, `${path}/gone`])
     const all = await run(host.client.changes.tips(repo, undefined))
@@ -342,6 +374,9 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
         .toReversed()
     )
     const size = kind === "gitea" || kind === "forgejo" ? "limit=50" : "per_page=100"
+    expect(requests()).toEqual([`${path}?${size}&page=1`])
+    const some = await run(host.client.changes.tips(repo, ["main", "gone", "feature/x"]))
+    expect(some.map(({ branch }) => branch)).toEqual(["main", "feature/x"])
     expect(requests()).toEqual([`${path}?${size}&page=1`])
     forge.fail(
       /branches$/,

@@ -46,13 +46,21 @@ const samples: { readonly [Kind in NoticeKind]: NoticeFactsBy<Kind> } = {
     node: "node-1"
   },
   webhook_silent: { _tag: "webhook_silent", trigger: "main", lastAt: Date.UTC(2026, 0, 31, 9, 30), hours: 24 },
+  webhook_broken: {
+    _tag: "webhook_broken",
+    trigger: "main",
+    count: 2,
+    hooks: [{ name: "team/shop", problem: { _tag: "WebhookInactive" } }],
+    since: Date.UTC(2026, 0, 31, 11)
+  },
   found_without_delivery: {
     _tag: "found_without_delivery",
     trigger: "main",
     found: 3,
     skipped: 0,
     since: Date.UTC(2026, 0, 31, 9, 30),
-    foundAt: Date.UTC(2026, 0, 31, 11)
+    foundAt: Date.UTC(2026, 0, 31, 11),
+    occasion: "start"
   },
   repository_renamed: { _tag: "repository_renamed", trigger: "main", before: "team/old", repository: "team/new" },
   credential_refused: {
@@ -72,6 +80,7 @@ const pages: Readonly<Record<NoticeKind, string>> = {
   budget_threshold: "/dashboard/",
   config_refused: "/dashboard/configuration?tab=revisions",
   webhook_silent: "/dashboard/setup",
+  webhook_broken: "/dashboard/setup",
   found_without_delivery: "/dashboard/setup",
   repository_renamed: "/dashboard/configuration",
   credential_refused: "/dashboard/setup"
@@ -114,6 +123,14 @@ describe("the text of a notice", () => {
     expect(render(samples.webhook_silent).body).toContain("09:30 UTC")
   })
 
+  it("of broken webhooks has their number, and the first ones with their problem", () => {
+    const { body, title } = render(samples.webhook_broken)
+    expect(title).toBe("Webhooks broken · main")
+    expect(body).toContain("Reason: 2 webhooks are missing or broken\n")
+    expect(body.replaceAll("\u200b", "")).toMatch(/Details: team\/shop \(the webhook is not active.*\); …/)
+    expect(render({ ...samples.webhook_broken, count: 1 }).body).toContain("1 webhook is missing or broken")
+  })
+
   it("of changes without a delivery has their number and the gap", () => {
     const found = samples.found_without_delivery
     expect(render(found).title).toBe("Changes without a delivery · main")
@@ -121,6 +138,7 @@ describe("the text of a notice", () => {
     expect(render(found).body).toContain("Between: 2026-01-31 09:30 UTC – 2026-01-31 11:00 UTC")
     const { since: _first, ...first } = { ...found, found: 1, skipped: 2 }
     expect(render(first).body).toContain("Found 1 change that no delivery reported; 2 more are too old")
+    expect(render(found).body).toContain("Source: found without a delivery (search at the start of a node)")
     expect(render(first).body).not.toContain("Between")
     expect(render(first, "zh").body).toContain("找到 1 个没有投递的变更；另有 2 个")
   })
@@ -217,6 +235,8 @@ describe("the key of a notice", () => {
       { ...refused, digest: "d2" },
       silent,
       { ...silent, lastAt: silent.lastAt + 1 },
+      samples.webhook_broken,
+      { ...samples.webhook_broken, since: 1 },
       samples.repository_renamed,
       { ...samples.repository_renamed, repository: "team/newer" }
     ].map(noticeKey)
