@@ -1,7 +1,7 @@
 /**
- * Program for agents that speak MCP over stdio only: it runs inside of the sandbox, started by the agent, and forwards each message to the
- * tool server. It needs node only, and imports nothing at runtime but node's own modules, because its text is copied into the sandbox
- * (`StdioBridgeText.ts`). The variables `AICR_TOOLS_URL` and `AICR_TOOLS_TOKEN` name the server.
+ * Program for agents that speak MCP over stdio only: it forwards each message to the tool server of its pass, from inside of the sandbox, or as
+ * `aicr mcp` to a service. It needs node only, and imports nothing at runtime but node's own modules, because its text is copied into the
+ * sandbox (`StdioBridgeText.ts`). If the server has ended the session, it begins another one in its place. The variables `AICR_TOOLS_URL` and `AICR_TOOLS_TOKEN` name the server.
  */
 import { createInterface } from "node:readline"
 
@@ -15,6 +15,8 @@ const versionKey = "io.modelcontextprotocol/protocolVersion"
 const { AICR_TOOLS_TOKEN: token = "", AICR_TOOLS_URL: url = "" } = process.env
 let session: string | undefined
 let version: string | undefined
+/** The handshake of the agent, which begins another session. */
+let handshake: { readonly sent: Sent; readonly line: string } | undefined
 
 const write = (text: string): void => void process.stdout.write(`${text}\n`)
 
@@ -42,10 +44,32 @@ const toHeaders = ({ method, params }: Sent): Record<string, string> => {
   return headers
 }
 
+const post = (sent: Sent, line: string): Promise<Response> =>
+  fetch(url, { method: "POST", headers: toHeaders(sent), body: line })
+
+/** Begins another session. */
+const begin = async ({ line, sent }: NonNullable<typeof handshake>): Promise<void> => {
+  session = undefined
+  const response = await post(sent, line)
+  session = response.headers.get("mcp-session-id") ?? undefined
+  await response.text()
+  const ready = { jsonrpc: "2.0", method: "notifications/initialized" }
+  await (await post(ready, JSON.stringify(ready))).text()
+}
+
+const send = async (sent: Sent, line: string): Promise<Response> => {
+  const response = await post(sent, line)
+  if (response.status !== 404 || session === undefined || handshake === undefined) return response
+  await response.text()
+  await begin(handshake)
+  return post(sent, line)
+}
+
 const forward = async (line: string): Promise<void> => {
   const sent: Sent = JSON.parse(line)
+  if (sent.method === "initialize") handshake = { sent, line }
   try {
-    const response = await fetch(url, { method: "POST", headers: toHeaders(sent), body: line })
+    const response = await send(sent, line)
     session = response.headers.get("mcp-session-id") ?? session
     const text = await response.text()
     if (!response.ok) throw new Error(`HTTP ${response.status}: ${text.slice(0, 300)}`)

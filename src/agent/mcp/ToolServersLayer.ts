@@ -3,7 +3,8 @@ import { Effect, Layer } from "effect"
 import { openPassServer, respondJson, sweepPassServers } from "../socket/PassServer.ts"
 import type { PassExchange, PassRefusal } from "../socket/PassServer.ts"
 import { newPassToken } from "../socket/PassToken.ts"
-import type { McpHandler } from "./McpEndpoint.ts"
+import type { McpHandler } from "../McpEndpoint.ts"
+import { passInstructions, passTools } from "./PassTools.ts"
 import { MessageBudget } from "./MessageBudget.ts"
 import { readMessages } from "./McpMessages.ts"
 import { ToolCalls } from "./ToolCalls.ts"
@@ -16,16 +17,6 @@ const maxBodyBytes = 4 * 1024 * 1024
 const maxConcurrent = 16
 /** Each handshake costs memory until the pass ends. Agents need one or two. */
 const maxHandshakes = 64
-/** Headers that the MCP server reads. */
-const passedHeaders = [
-  "content-type",
-  "accept",
-  "origin",
-  "mcp-session-id",
-  "mcp-protocol-version",
-  "mcp-method",
-  "mcp-name"
-]
 
 const refusals: Record<PassRefusal, readonly [status: number, message: string]> = {
   unauthorized: [401, "the bearer token is missing or invalid"],
@@ -55,19 +46,10 @@ const handleWith = (handler: McpHandler, request: ToolServerRequest) => {
       if (!messages.ok) return respondJson(response, 400, error(messages.error))
       if (messages.initialises && ++handshakes > maxHandshakes)
         return respondJson(response, 429, error("too many handshakes; use an existing session"))
-      const passed = passedHeaders.flatMap((name): ReadonlyArray<[string, string]> => {
-        const value = headers[name]
-        if (typeof value !== "string") return []
-        // The header repeats the name of the call.
-        return [[name, name === "mcp-name" ? (messages.renamed.get(value) ?? value) : value]]
-      })
-      const web = new Request(`http://127.0.0.1${path}`, {
-        method,
-        headers: passed,
-        body: messages.text,
-        signal
-      })
-      const reply = await handler(web)
+      const called = headers["mcp-name"]
+      // The header repeats the name of the call.
+      const name = typeof called === "string" ? (messages.renamed.get(called) ?? called) : undefined
+      const reply = await handler({ headers: { ...headers, "mcp-name": name }, body: messages.text, signal })
       const bytes = Buffer.from(await reply.arrayBuffer())
       if (response.destroyed) return
       response.writeHead(reply.status, {
@@ -82,10 +64,14 @@ const handleWith = (handler: McpHandler, request: ToolServerRequest) => {
 const open = (root: string) =>
   Effect.fn("agent.tools")(function* (request: ToolServerRequest) {
     // Effect's MCP server is loaded with the first agent, not at the start of the service.
-    const { openMcpEndpoint } = yield* Effect.promise(() => import("./McpEndpoint.ts"))
+    const { openMcpEndpoint } = yield* Effect.promise(() => import("../McpEndpoint.ts"))
     const token = newPassToken()
     const calls = new ToolCalls(request)
-    const handler = yield* openMcpEndpoint(calls, request.tools, path)
+    const handler = yield* openMcpEndpoint({
+      instructions: passInstructions,
+      path,
+      tools: passTools(calls, request.tools)
+    })
     const socket = yield* openPassServer(
       {
         root,
