@@ -7,7 +7,7 @@
  * | quotes code that the head does not have                                    | stays                                |
  * | quotes code of the head; the finding is at most medium                     | is withdrawn                         |
  * | the same for a high or critical one, by a person who may dismiss it        | is withdrawn                         |
- * | by another person, and a call without the words of the person confirms it  | is withdrawn                         |
+ * | by another person or a program, and a call without the words of the person confirms it  | is withdrawn                         |
  * | by another person otherwise                                                | stays until people decide            |
  */
 import { Effect } from "effect"
@@ -37,8 +37,8 @@ interface Objection {
   /** File of the finding at the head. */
   readonly own: HeadFile | undefined
   readonly quote: string
-  /** Person who objects. */
-  readonly person: string
+  /** Person who objects; undefined for a program, which never counts as a person who may dismiss. */
+  readonly person: string | undefined
   /** The pull request, with its author. */
   readonly pull: Change
   readonly group: string
@@ -58,10 +58,12 @@ const stays = (ruling: ReplyRuling, outcome: Ruled["outcome"] = "kept"): Ruled =
 const isRepeated = Effect.fnUntraced(function* ({ change, head, id }: Run, { fingerprint }: Finding) {
   const { repo, target, trigger } = change
   const runs = yield* (yield* Runs).list({ trigger, repo: repo.fullName, number: target.number, limit: earlierRuns })
-  return runs.some(({ analysis, head: other, id: run }) => {
+  return runs.some(({ analysis, change: objected, head: other, id: run }) => {
     const reply = analysis?.reply
     const isObjection = reply?.outcome === "kept" || reply?.outcome === "needs_person" || reply?.outcome === "withdrawn"
-    return run !== id && other === head && isObjection && reply.fingerprint === fingerprint
+    // An objection of a program takes no right from people.
+    const counts = change.dispute !== undefined || objected.dispute === undefined
+    return counts && run !== id && other === head && isObjection && reply.fingerprint === fingerprint
   })
 })
 
@@ -78,7 +80,7 @@ export const ruleObjection = Effect.fnUntraced(function* (
   const evidence = { path: file.path, line, quote }
   const withdrawn: Ruled = { outcome: "withdrawn", evidence }
   const isSerious = severityRank(finding.problem.severity) >= severityRank("high")
-  if (!isSerious || (yield* (yield* Outputs).mayDismiss(workspace, pull, person)))
+  if (!isSerious || (person !== undefined && (yield* (yield* Outputs).mayDismiss(workspace, pull, person))))
     return { ruled: withdrawn, spent: unused }
   const code = [
     linesNear(file, line, maxCode),

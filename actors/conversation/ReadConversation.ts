@@ -3,7 +3,7 @@
  * because people can copy it: its writer is the account of the credential, or the records have the same text.
  */
 import { Effect } from "effect"
-import type { Change, CommentPlace } from "../../src/domain/Change.ts"
+import type { Change, CommentPlace, Dispute } from "../../src/domain/Change.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
 import type { Conversation, ConversationComment, ForgeClient, HostConversations } from "../../src/forge/Forge.ts"
 import { parseMarkers } from "../../src/outputs/Marker.ts"
@@ -72,12 +72,21 @@ const deleted: ReadConversation = {
   line: undefined
 }
 
+/** Returns the conversation of an objection of a program, which no host has. */
+const ofDispute = ({ author }: Change, { id }: CommentPlace, dispute: Dispute): ReadConversation => {
+  const body = `${dispute.reason}\n\n${dispute.path}:\n${dispute.quote}`
+  const comment = { id, author: author?.username, isOurs: false, isBot: false, body }
+  const { fingerprint, path } = dispute
+  return { comment, isLocked: false, isOurThread: true, texts: [comment], fingerprint, path, line: undefined }
+}
+
 export const readConversation = Effect.fnUntraced(function* (
   client: ForgeClient,
   conversations: HostConversations,
   change: Change,
   place: CommentPlace
 ) {
+  if (change.dispute !== undefined) return ofDispute(change, place, change.dispute)
   const at = { number: change.target.number, head: change.target.number === undefined ? change.head : undefined }
   const read = yield* conversations.read(change.repo, at, place)
   if (read === undefined) return deleted

@@ -4,13 +4,13 @@ import { AgentError } from "../../src/agent/Agent.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import { addUsage, noUsage } from "../../src/domain/Analysis.ts"
 import { discussedKey } from "../../src/domain/Change.ts"
-import type { Change } from "../../src/domain/Change.ts"
+import type { Change, Dispute } from "../../src/domain/Change.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { CommentReply, ReplyOutcome } from "../../src/domain/CommentReply.ts"
 import { writeReply } from "../../src/engine/WriteReply.ts"
 import type { ForgeClient } from "../../src/forge/Forge.ts"
-import { findOpenLine, linesNear } from "../../src/review/ReplyEvidence.ts"
+import { findOpenLine, findQuotedLine, linesNear } from "../../src/review/ReplyEvidence.ts"
 import type { HeadFile } from "../../src/review/ReplyEvidence.ts"
 import { scrubSecrets } from "../../src/review/Secrets.ts"
 import { Runs } from "../../src/store/Runs.ts"
@@ -79,6 +79,17 @@ const readFile = Effect.fnUntraced(function* (client: ForgeClient, { change, hea
   return text === undefined || text.length > maxFile ? undefined : ({ path, text } satisfies HeadFile)
 })
 
+/** Returns whether the head has the code that a program quotes. Otherwise no model is called. */
+const isProven = Effect.fnUntraced(function* (
+  client: ForgeClient,
+  run: Run,
+  { path, quote }: Dispute,
+  file: HeadFile | undefined
+) {
+  const quoted = path === file?.path ? file : yield* readFile(client, run, path)
+  return quoted !== undefined && findQuotedLine(quoted, quote) !== undefined
+})
+
 const codeNear = (file: HeadFile | undefined, finding: Finding | undefined, line: number | undefined): string => {
   if (file === undefined) return ""
   const at = (finding && findOpenLine(file, finding)) ?? line ?? finding?.anchor?.line ?? 1
@@ -113,6 +124,8 @@ export const writeAnalysis = Effect.fnUntraced(function* (
     return toAnalysis({ ...base, outcome: "kept", evidence }, conclusions.kept)
   }
 
+  if (run.change.dispute !== undefined && !(yield* isProven(client, run, run.change.dispute, file)))
+    return toAnalysis({ ...base, outcome: "kept", ruling: "unproven" }, conclusions.kept)
   const group = workspace.modelChain
   if (group === undefined) return toAnalysis({ ...base, outcome: "unavailable" }, conclusions.unavailable)
   const { result, ...spent } = yield* writeReply({
@@ -140,7 +153,8 @@ export const writeAnalysis = Effect.fnUntraced(function* (
     return toAnalysis({ ...base, outcome: "needs_person", text }, conclusions.needs_person, spent)
   const quoted =
     result.path === undefined || result.path === file?.path ? file : yield* readFile(client, run, result.path)
-  const objection = { file: quoted, finding, group, own: file, person, pull, quote: result.quote ?? "" }
+  const objector = run.change.dispute === undefined ? person : undefined
+  const objection = { file: quoted, finding, group, own: file, person: objector, pull, quote: result.quote ?? "" }
   const { ruled, spent: more } = yield* ruleObjection(run, work, objection)
   const total = { models: [...new Set([...spent.models, ...more.models])], usage: addUsage(spent.usage, more.usage) }
   return toAnalysis({ ...base, text, ...ruled }, conclusions[ruled.outcome], total)

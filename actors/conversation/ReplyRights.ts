@@ -17,10 +17,12 @@ type Converser = "writer" | "stranger" | "refused"
 export const findConverser = Effect.fnUntraced(function* (
   client: Pick<ForgeClient, "canWrite">,
   conversations: Pick<HostConversations, "isPrivate">,
-  { repo }: Pick<Change, "repo">,
+  { dispute, repo }: Pick<Change, "dispute" | "repo">,
   { review }: Pick<Workspace, "review">,
   person: string
 ) {
+  // The scope of its token is the right of a program.
+  if (dispute !== undefined) return "writer" satisfies Converser
   if (yield* unlessUndisclosed(client.canWrite(repo, person), false)) return "writer" satisfies Converser
   const { from } = review.conversation
   if (from !== undefined) return (from === "everybody" ? "stranger" : "refused") satisfies Converser

@@ -103,7 +103,10 @@ const find = Effect.fnUntraced(function* ({ entry, profile, workspace }: ReviewW
       const conversation = yield* readConversation(client, conversations, change, place)
       const account = yield* Effect.orElseSucceed(client.self, () => undefined)
       const { thread: maxInThread } = workspace.review.conversation.limits
-      const decision = decideReply({ ...conversation, account: account?.username, maxInThread })
+      const decision: ReplyDecision =
+        change.dispute === undefined
+          ? decideReply({ ...conversation, account: account?.username, maxInThread })
+          : { _tag: "Reply" }
       return { client, conversations, conversation, place, decision } satisfies Found
     })
   )
@@ -126,7 +129,7 @@ const readHead = Effect.fnUntraced(function* (work: ReviewWork, { client, place 
   }
   const pull = yield* client.pull(change.repo, number)
   const { base, head } = pull
-  const { author: _commenter, ...rest } = change
+  const { author: _commenter, dispute: _dispute, ...rest } = change
   const reviewedChange: Change = { ...rest, ...toChange(pull), target: { kind: "pull_request", number } }
   const routed = routedWork(work, { _tag: "Review", change: reviewedChange, head, base })
   return "_tag" in routed

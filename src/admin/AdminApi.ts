@@ -8,6 +8,9 @@ import type { Effect } from "effect"
 /** Maximum size of a body in bytes. */
 export const maxBodyBytes = 1024 * 1024
 
+/** Maximum size of a message of a coding agent in bytes. */
+export const maxMessageBytes = 64 * 1024
+
 export interface AdminRequest {
   readonly method: string
   /** Path below `/api/admin`, with its leading slash. */
@@ -41,6 +44,8 @@ export class AdminApi extends Context.Service<
     readonly bodyLimit: (head: Omit<AdminRequest, "body">) => Effect.Effect<number | AdminResponse>
     /** Handles a request of a client that has to log in. */
     readonly handle: (request: AdminRequest) => Effect.Effect<AdminResponse>
+    /** Handles a message of a coding agent, which has a token. */
+    readonly handleAgent: (request: AdminRequest) => Effect.Effect<AdminResponse>
     /** Handles a request of a user who may read and write the data folder, and so needs no session. */
     readonly handleLocal: (request: AdminRequest) => Effect.Effect<AdminResponse>
   }

@@ -17,6 +17,7 @@ import { eventsCommand } from "../cli/EventsCommand.ts"
 import { endProcess } from "../cli/Exit.ts"
 import { hooksCommand } from "../cli/HooksCommand.ts"
 import { logCommand } from "../cli/LogCommand.ts"
+import { mcpCommand } from "../cli/McpCommand.ts"
 import { memoryCommand } from "../cli/MemoryCommand.ts"
 import { nodesCommand } from "../cli/NodesCommand.ts"
 import { queueCommand } from "../cli/QueueCommand.ts"
@@ -32,6 +33,7 @@ import { templateCommand } from "../cli/TemplateCommand.ts"
 import { findCallerFolder } from "./CallerFolder.ts"
 import * as StoredRevisions from "./StoredRevisions.ts"
 import * as UsageErrors from "../cli/UsageErrors.ts"
+import { tokenCommand } from "../cli/TokenCommand.ts"
 import { whyCommand } from "../cli/WhyCommand.ts"
 import packageJson from "../../package.json" with { type: "json" }
 
@@ -56,7 +58,8 @@ export const aicr = Command.make("aicr").pipe(
         demoCommand(load(() => import("../../demo/Demo.ts"))),
         reviewCommand(load(() => import("./ReviewLocally.ts"))),
         doctorCommand(load(() => import("./Doctor.ts"))),
-        serveCommand(load(() => import("./Serve.ts")))
+        serveCommand(load(() => import("./Serve.ts"))),
+        mcpCommand(load(() => import("./McpBridge.ts")))
       ]
     },
     {
@@ -70,6 +73,7 @@ export const aicr = Command.make("aicr").pipe(
         logCommand(load(() => import("./AdminAccess.ts"))),
         statsCommand(load(() => import("./AdminAccess.ts"))),
         dashboardCommand(load(() => import("./AdminAccess.ts"))),
+        tokenCommand(load(() => import("./AdminAccess.ts"))),
         nodesCommand(load(() => import("./NodeList.ts"))),
         dbCommand(
           load(() => import("./DatabaseMigrations.ts")),

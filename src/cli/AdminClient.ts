@@ -20,14 +20,14 @@ interface ServiceAddress {
 const timeoutMillis = 15_000
 const maxReplyBytes = 64 * 1024 * 1024
 
-/** Parses the address given with `--url`. A password is only sent over an unencrypted connection on this machine. */
-export const serviceAt = (text: string): Effect.Effect<ServiceAddress, ExitWith> => {
+/** Parses the address of a service. Credentials are only sent over an unencrypted connection on this machine. `name`: where it is given. */
+export const serviceAt = (text: string, name = "--url"): Effect.Effect<ServiceAddress, ExitWith> => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !["http:", "https:"].includes(url.protocol) || url.username !== "" || url.password !== "") {
-    return Effect.fail(refused("--url: expected http(s)://host[:port][/prefix] without credentials"))
+    return Effect.fail(refused(`${name}: expected http(s)://host[:port][/prefix] without credentials`))
   }
   if (url.protocol === "http:" && !["127.0.0.1", "[::1]", "localhost"].includes(url.hostname)) {
-    return Effect.fail(refused(`--url: http would send the password unencrypted to ${url.host}; use https`))
+    return Effect.fail(refused(`${name}: http would send credentials unencrypted to ${url.host}; use https`))
   }
   const base = `${url.origin}${url.pathname}`.replace(/\/$/, "")
   return Effect.succeed({ url: base, usernameEnv: "SVC_ADMIN_USERNAME", passwordEnv: "SVC_ADMIN_PASSWORD" })

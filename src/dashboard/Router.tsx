@@ -125,6 +125,11 @@ const routes = [
   }),
   createRoute({
     getParentRoute,
+    path: "/tokens",
+    component: lazyRouteComponent(() => import("./pages/Tokens.tsx"), "Tokens")
+  }),
+  createRoute({
+    getParentRoute,
     path: "/audit",
     validateSearch: only("actor", "action", "since", "sort"),
     component: lazyRouteComponent(() => import("./pages/Audit.tsx"), "Audit")

@@ -57,6 +57,15 @@ export const Target = Schema.Struct({
 })
 export type Target = typeof Target.Type
 
+/** An objection of a program to a finding, with the code of the head that is to prove it. */
+export const Dispute = Schema.Struct({
+  fingerprint: Schema.String,
+  reason: Schema.String,
+  path: Schema.String,
+  quote: Schema.String
+})
+export type Dispute = typeof Dispute.Type
+
 export const Change = Schema.Struct({
   provider: TriggerKind,
   /** Name of the trigger profile that admitted it. */
@@ -86,6 +95,8 @@ export const Change = Schema.Struct({
   covers: Schema.optional(Schema.Array(Schema.String)),
   /** Person who requested this review by comment or chat: windows and "already reviewed" do not apply. */
   requestedBy: Schema.optional(Schema.String),
+  /** Present for the kind `comment` if a program objects: there is no comment at the host then, and nothing is written below one. */
+  dispute: Schema.optional(Dispute),
   /** Files that an earlier review read are read again, because a person requested it. */
   full: Schema.optional(Schema.Literal(true))
 })

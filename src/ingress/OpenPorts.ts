@@ -27,6 +27,7 @@ const partOf = {
   Dashboard: "admin",
   ApiDescription: "admin",
   Admin: "admin",
+  Mcp: "admin",
   Metrics: "metrics",
   // Probes may come to any port, and the page for developers is public.
   Developers: undefined,
@@ -159,4 +160,4 @@ const localHost = ({ hostname }: ServerConfig): string => {
 const isOffered = ({ _tag }: Route, { dashboard, receives }: PortOptions): boolean =>
   _tag === "Webhook" || _tag === "Trigger" || _tag === "ChatCallback"
     ? receives !== false
-    : (_tag !== "Dashboard" && _tag !== "Admin" && _tag !== "ApiDescription") || dashboard !== false
+    : (_tag !== "Dashboard" && _tag !== "Admin" && _tag !== "Mcp" && _tag !== "ApiDescription") || dashboard !== false

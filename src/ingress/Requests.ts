@@ -2,9 +2,8 @@
  * Dispatches a request: route, method, refusals without the body, the body within limits, the handler. Independent of what the routes mean.
  */
 import type { IncomingMessage } from "node:http"
-import { Clock, Context, Option } from "effect"
-import type { Effect } from "effect"
-import { AdminApi } from "../admin/AdminApi.ts"
+import { Clock, Context, Effect, Option } from "effect"
+import { AdminApi, maxMessageBytes } from "../admin/AdminApi.ts"
 import type { ConfigStore } from "../config/ConfigStore.ts"
 import type { ForgeKind, TriggerKind } from "../domain/Kinds.ts"
 import { webhookDuration } from "../observability/Metrics.ts"
@@ -186,7 +185,13 @@ export class Requests {
               : admin.value.openApi(prefix)
         )
       case "Admin":
-        return Option.isSome(admin) ? this.#administration(admin.value, route.path, exchange) : Responses.notFound()
+        return Option.isSome(admin)
+          ? this.#administration(exchange, route.path, admin.value.bodyLimit, admin.value.handle)
+          : Responses.notFound()
+      case "Mcp":
+        return Option.isSome(admin)
+          ? this.#administration(exchange, "/mcp", () => Effect.succeed(maxMessageBytes), admin.value.handleAgent)
+          : Responses.notFound()
     }
   }
 
@@ -289,9 +294,10 @@ export class Requests {
   }
 
   async #administration(
-    api: AdminApi["Service"],
+    exchange: Exchange,
     path: string,
-    exchange: Exchange
+    bodyLimit: AdminApi["Service"]["bodyLimit"],
+    handle: AdminApi["Service"]["handle"]
   ): Promise<IngressResponse | undefined> {
     const { request } = exchange
     const address = this.#addressOf(request)
@@ -305,11 +311,11 @@ export class Requests {
       address,
       client
     }
-    const limit = await this.#parts.run(api.bodyLimit(head))
+    const limit = await this.#parts.run(bodyLimit(head))
     if (typeof limit !== "number") return unread(request, limit)
     const body = await this.#readBody(exchange, limit, client)
     if (body._tag === "Refused") return body.response
-    return this.#parts.run(api.handle({ ...head, body: joined(body.blocks) })).finally(body.release)
+    return this.#parts.run(handle({ ...head, body: joined(body.blocks) })).finally(body.release)
   }
 
   #addressOf({ headers, socket }: IncomingMessage): string {

@@ -17,6 +17,8 @@ export type Route =
   | { readonly _tag: "Developers"; readonly language: DevelopersLanguage }
   /** Description of the administration, for programs or for people. */
   | { readonly _tag: "ApiDescription"; readonly form: "openapi" | "docs" }
+  /** Tools for coding agents. */
+  | { readonly _tag: "Mcp" }
   /** `path` is below `/api/admin`. */
   | { readonly _tag: "Admin"; readonly path: string }
 
@@ -24,7 +26,7 @@ export type Route =
 export const listMethods = (route: Route): "POST" | "GET, HEAD" | "GET, POST" | "GET, HEAD, POST, PUT, DELETE" => {
   if (route._tag === "Admin") return "GET, HEAD, POST, PUT, DELETE"
   if (route._tag === "ChatCallback") return "GET, POST"
-  return route._tag === "Webhook" || route._tag === "Trigger" ? "POST" : "GET, HEAD"
+  return route._tag === "Webhook" || route._tag === "Trigger" || route._tag === "Mcp" ? "POST" : "GET, HEAD"
 }
 
 const callbacks = "/callbacks/im/"
@@ -38,6 +40,7 @@ const routes = new Map<string, Route>([
   ["/dashboard", { _tag: "Dashboard", path: "" }],
   ["/developers", { _tag: "Developers", language: "en" }],
   ["/developers/zh", { _tag: "Developers", language: "zh" }],
+  ["/mcp", { _tag: "Mcp" }],
   ["/api/openapi.json", { _tag: "ApiDescription", form: "openapi" }],
   ["/api/docs", { _tag: "ApiDescription", form: "docs" }],
   ...listNames("webhookPath").flatMap((kind) =>

@@ -52,6 +52,7 @@ const responseTo = (
     case "Dashboard":
     case "Developers":
     case "Admin":
+    case "Mcp":
     case "ApiDescription":
       return Responses.starting
   }

@@ -19,6 +19,11 @@ export const catchUps = Metric.counter("aicr_catch_up_searches_total", {
   incremental: true
 })
 
+export const agentCalls = Metric.counter("aicr_agent_calls_total", {
+  description: "Calls of coding agents by tool and outcome (done, refused, failed)",
+  incremental: true
+})
+
 export const catchUpFound = Metric.counter("aicr_catch_up_found_total", {
   description: "Changes that were found without a delivery by trigger",
   incremental: true

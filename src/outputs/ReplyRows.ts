@@ -75,10 +75,10 @@ const row = (
   attempts: 0
 })
 
-/** Plans a reaction to the comment; nothing for another target. */
+/** Plans a reaction to the comment; nothing for another target, and for an objection without a comment. */
 export const reactionRows = (input: ReplyInput, reaction: Reacted): ReadonlyArray<Publication> => {
   const { comment } = input.change.target
-  if (comment === undefined) return []
+  if (comment === undefined || input.change.dispute !== undefined) return []
   return [row(input, 0, replyOperationId(input.targetKey, reaction), { _tag: "Reaction", comment, reaction })]
 }
 
@@ -89,7 +89,7 @@ export const reactionRows = (input: ReplyInput, reaction: Reacted): ReadonlyArra
 const textRow = (input: ReplyInput, operationId: OperationId, text: string): ReadonlyArray<Publication> => {
   const { head, targetKey } = input
   const { comment } = input.change.target
-  if (comment === undefined) return []
+  if (comment === undefined || input.change.dispute !== undefined) return []
   const body = `${text.trim()}\n\n${renderMarker({ op: operationId, scope: targetKey })}`
   const operation = { _tag: "Reply", head, comment, body } as const
   return [{ ...row(input, 1, operationId, operation), targetKey: discussedKey(input.change) }]

@@ -93,13 +93,15 @@ export const credentialFormats: ReadonlyArray<CredentialFormat> = [
   exactly("Azure storage key", /\bAccountKey=[A-Za-z0-9+/]{86}==(?![A-Za-z0-9_])/g),
   exactly("Alibaba Cloud access key", /\bLTAI[A-Za-z0-9]{20}(?![A-Za-z0-9_])/g),
   exactly("Tencent Cloud access key", /\bAKID[A-Za-z0-9]{32}(?![A-Za-z0-9_])/g),
+  // Tokens of this service: of programs, and of the agent of one pass.
+  exactly("aicr token", /\baicr-(?:token|pass)-[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g),
   { kind: "webhook secret", shape: /\bwhsec_[A-Za-z0-9+/=]{20,}/g },
   { kind: "sealed credential", shape: /\benc:v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g }
 ]
 
 /** Matches text that may hold one of the formats, at the price of one pass: their prefixes. */
 export const credentialPrefix =
-  /gh[pousr]_|github_pat_|gl(?:pat|ptt|dt|rt|cbt|ft|soat|imt|sa)[-_]|[sr]k-|[rsp]k_|A[KSBC][IC][AD]|AIza|ya29\.|GOCSPX|xox|xapp-|hooks\.slack|\/webhooks\/|npm_|pypi-|SG\.|hf_|dop_v1_|hvs\.|dapi|dckr_pat_|lin_api_|PMAK-|ATATT3|shp[acps]|:AA|AGE-SEC|rubygems_|sbp_|sq0csp-|pat[A-Za-z0-9]{14}\.|figd_|AccountKey|LTAI|whsec_|v1\.|eyJ/
+  /gh[pousr]_|github_pat_|gl(?:pat|ptt|dt|rt|cbt|ft|soat|imt|sa)[-_]|[sr]k-|[rsp]k_|A[KSBC][IC][AD]|AIza|ya29\.|GOCSPX|xox|xapp-|hooks\.slack|\/webhooks\/|npm_|pypi-|SG\.|hf_|dop_v1_|hvs\.|dapi|dckr_pat_|lin_api_|PMAK-|ATATT3|shp[acps]|:AA|AGE-SEC|rubygems_|sbp_|sq0csp-|pat[A-Za-z0-9]{14}\.|figd_|AccountKey|LTAI|aicr-|whsec_|v1\.|eyJ/
 
 /** Texts that documents and tests have in place of a credential. */
 const standIn =

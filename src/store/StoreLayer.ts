@@ -27,6 +27,7 @@ import type { RejectedSignatures } from "./RejectedSignatures.ts"
 import * as RunLogs from "./RunLogs.ts"
 import type { Runs } from "./Runs.ts"
 import * as Schedules from "./Schedules.ts"
+import * as ServiceTokens from "./ServiceTokens.ts"
 import * as SqlAdminActions from "./events/SqlAdminActions.ts"
 import * as SqlBatches from "./batches/SqlBatches.ts"
 import * as SqlChatRequests from "./events/SqlChatRequests.ts"
@@ -67,6 +68,7 @@ export type Records =
   | AdminActions
   | AdminSessions.AdminSessions
   | LoginAttempts.LoginAttempts
+  | ServiceTokens.ServiceTokens
   | Lessons.Lessons
   | Statistics
 
@@ -98,7 +100,8 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlStatistics.layer,
     SqlAdminActions.layer,
     AdminSessions.layer,
-    LoginAttempts.layer
+    LoginAttempts.layer,
+    ServiceTokens.layer
   ).pipe(Layer.provide(Migrations.layer(migrate)))
 
 /** Stores records in one SQLite file. */

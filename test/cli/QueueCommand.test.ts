@@ -253,7 +253,7 @@ describe("aicr queue", () => {
     const plain = await aicrWith(admin, "retry", entryId, "--url", "http://aicr.example.com")
     assert.deepStrictEqual(
       [plain.code, plain.err.trim()],
-      [2, "--url: http would send the password unencrypted to aicr.example.com; use https"]
+      [2, "--url: http would send credentials unencrypted to aicr.example.com; use https"]
     )
   }, 60_000)
 

@@ -153,6 +153,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["review.conversation.limits.person_hour", "int 1-10000", "10", "Replies to a person"],
   ["review.conversation.limits.change_day", "int 1-10000", "40", "Replies on a change"],
   ["review.conversation.limits.strangers_day", "int 0-10000", "20", "Replies to strangers"],
+  ["review.conversation.limits.agent_rounds", "int 0-10000", "10", "Rounds of coding agents"],
   ["review.commands_ignore_windows", "boolean", "true", "Windows of requested reviews"],
   ["review.ignore_file", "string", ".aicrignore", "Ignore file"],
   ["review.max_changed_paths", "int > 0", "50000", "Paths of a change"],

@@ -67,6 +67,7 @@ const listPaths = async (read: Read): Promise<Readonly<Record<string, string>>> 
     editor: "/configuration?tab=edit",
     revisions: "/configuration?tab=revisions",
     revision: "/configuration/revisions/1",
+    tokens: "/tokens",
     audit: "/audit",
     nowhere: "/nowhere"
   }

@@ -150,5 +150,5 @@ export const startReviewed = async (
     await forge.stop()
     rmSync(directory, { recursive: true, force: true })
   }
-  return { aicr, comment, describe, forge, model, pull, replies, repository, stop }
+  return { aicr, comment, configFile, describe, forge, model, pull, replies, repository, stop }
 }

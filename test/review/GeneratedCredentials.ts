@@ -64,6 +64,7 @@ export const credentials = (): ReadonlyArray<GeneratedCredential> => {
     made("Figma token", `figd_${randomText(40)}`),
     made("Azure storage key", `AccountKey=${randomText(86)}==`),
     made("Alibaba Cloud access key", `LTAI${randomText(20)}`),
+    made("aicr token", `aicr-token-${randomText(43)}`),
     made("Tencent Cloud access key", `AKID${randomText(32)}`),
     { kind: "Private key", value: `-----BEGIN RSA ${"PRIVATE"} KEY-----\\n${key}\\n`, secret: key }
   ]

@@ -98,6 +98,7 @@ beforeAll(async () => {
     ["Configuration", "/configuration?tab=edit"],
     ["Configuration", "/configuration?tab=revisions"],
     ["Revision 1", "/configuration/revisions/1"],
+    ["Tokens", "/tokens"],
     ["Audit", "/audit"],
     ["Page not found", "/nowhere"]
   ]

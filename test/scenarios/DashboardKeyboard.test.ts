@@ -110,6 +110,7 @@ const pages = [
   "/configuration?tab=forms&kind=triggers&new=1",
   "/configuration?tab=edit",
   "/configuration?tab=revisions",
+  "/tokens",
   "/audit",
   "/nowhere"
 ] as const

@@ -18,6 +18,7 @@ import { QueueGroup } from "./QueueGroup.ts"
 import { RunGroup } from "./RunGroup.ts"
 import { LoginGroup, SessionGroup } from "./SessionGroup.ts"
 import { StatisticsGroup } from "./StatisticsGroup.ts"
+import { TokenGroup } from "./TokenGroup.ts"
 import { TriggerGroup } from "./TriggerGroup.ts"
 
 /** Path of the administration below `server.path_prefix`. */
@@ -36,6 +37,7 @@ export class AdminHttpApi extends HttpApi.make("aicr")
     ChatGroup,
     LiveGroup,
     AuditGroup,
+    TokenGroup,
     TriggerGroup,
     ProjectGroup,
     StatisticsGroup,

@@ -24,7 +24,7 @@ const repeatedMillis = 10 * 60 * 1000
 const maxText = 512
 
 /** Fields of bodies that name the target. No other field is recorded, because it may hold a credential. */
-const named = ["workspace", "node", "action"] as const
+const named = ["workspace", "node", "action", "name"] as const
 
 const parse = (body: Uint8Array): Readonly<Record<string, unknown>> => {
   try {

@@ -29,8 +29,10 @@ import type { Receipts } from "../../store/Receipts.ts"
 import type { RejectedSignatures } from "../../store/RejectedSignatures.ts"
 import type { RunLogs } from "../../store/RunLogs.ts"
 import type { Runs } from "../../store/Runs.ts"
+import type { ServiceTokens } from "../../store/ServiceTokens.ts"
 import type { Statistics } from "../../store/Statistics.ts"
 import { AdminApi } from "../AdminApi.ts"
+import { makeAgentRequests } from "../agents/AgentRequests.ts"
 import type { AdminRequest, AdminResponse } from "../AdminApi.ts"
 import { AdminHttpApi, adminPath } from "../api/AdminHttpApi.ts"
 import { because, listHeaders, MethodNotAllowed, notFound } from "../api/Problems.ts"
@@ -58,6 +60,7 @@ import { findMethods } from "../http/RouteTable.ts"
 import * as RunHandlers from "./RunHandlers.ts"
 import { loginLayer, sessionLayer } from "../sessions/SessionHandlers.ts"
 import * as StatisticsHandlers from "./StatisticsHandlers.ts"
+import * as TokenHandlers from "./TokenHandlers.ts"
 import * as TriggerHandlers from "./TriggerHandlers.ts"
 
 type Services =
@@ -86,6 +89,7 @@ type Services =
   | Progress
   | RunLogs
   | Runs
+  | ServiceTokens
   | Statistics
 
 const routes = HttpApiBuilder.layer(AdminHttpApi).pipe(
@@ -101,6 +105,7 @@ const routes = HttpApiBuilder.layer(AdminHttpApi).pipe(
     ChatHandlers.layer,
     LiveHandlers.layer,
     AuditHandlers.layer,
+    TokenHandlers.layer,
     TriggerHandlers.layer,
     ProjectHandlers.layer,
     ConfigHandlers.layer,
@@ -173,6 +178,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const context = yield* Effect.context<Services>()
     const app = yield* HttpRouter.toHttpEffect(routes)
+    const handleAgent = yield* makeAgentRequests
     const respond = (request: AdminRequest, localUser: string | undefined): Effect.Effect<AdminResponse> =>
       app.pipe(
         Effect.catch((error) => (isRouteNotFound(error) ? respondUnknown : Effect.die(error))),
@@ -190,6 +196,11 @@ export const layer = Layer.effect(
           localUser: undefined
         }).pipe(Effect.provide(context)),
       handle: (request) => respond(request, undefined),
+      handleAgent: (request) =>
+        handleAgent(request).pipe(
+          Effect.provideService(Caller, { request, localUser: undefined }),
+          Effect.provide(context)
+        ),
       handleLocal: (request) => respond(request, readLocalUser(request))
     })
   })

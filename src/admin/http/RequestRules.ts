@@ -127,12 +127,17 @@ const wording: Readonly<Record<string, Reason>> = {
   "Missing key": { _tag: "FieldMissing" }
 }
 
-/** Converts the issues of decoding. Their messages name the expected value and never the received one. */
-const toBadRequest = ({ cause }: HttpApiError.HttpApiSchemaError): BadRequest => {
-  const found = format(cause.issue).issues.map(({ message, path = [] }) => ({
+/** Lists the issues of decoding. Their messages name the expected value and never the received one. */
+export const listIssues = (
+  issue: SchemaIssue.Issue
+): ReadonlyArray<{ readonly path: string; readonly reason: Reason }> =>
+  format(issue).issues.map(({ message, path = [] }) => ({
     path: path.map(segment).join(".").slice(0, 200),
     reason: wording[message] ?? verbatimReason(`${message.charAt(0).toLowerCase()}${message.slice(1)}`)
   }))
+
+const toBadRequest = ({ cause }: HttpApiError.HttpApiSchemaError): BadRequest => {
+  const found = listIssues(cause.issue)
   const [first = { path: "", reason: { _tag: "RequestInvalid" } as const }, ...others] = found
   return invalidAll([first, ...others.slice(0, 99)])
 }

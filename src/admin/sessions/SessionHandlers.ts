@@ -11,7 +11,7 @@ import { discardAction, finishAction, startAction } from "../handlers/Audit.ts"
 import { orUnavailable } from "../handlers/Available.ts"
 import { Caller } from "./Caller.ts"
 import { findEditor } from "../configuration/DatabaseSource.ts"
-import { closeSession, openLink, openSession, revokeSessions, useLink } from "./Sessions.ts"
+import { closeSession, failureLimits, openLink, openSession, revokeSessions, useLink } from "./Sessions.ts"
 import { maybeTime, toTime } from "../views/Views.ts"
 import { withoutUndefined } from "../views/WithoutUndefined.ts"
 import type { Snapshot } from "../../config/Snapshot.ts"
@@ -26,7 +26,6 @@ import { LoginAttempts } from "../../store/LoginAttempts.ts"
  * attempts are delayed, longer with each. A user name is counted by its digest, because people type passwords there.
  */
 
-const limits = { perClient: 5, windowMillis: 5 * 60_000, total: 20_000 }
 const undelayedFailures = 4
 const delays = doubling(500, 8000)
 
@@ -43,7 +42,7 @@ const throttled = Effect.fnUntraced(function* <E, R>(
   const attempts = yield* LoginAttempts
   const now = yield* Clock.currentTimeMillis
   const user = createHash("sha256").update(username).digest("hex")
-  const attempt = yield* attempts.begin({ client: `address:${client}`, user: `user:${user}` }, limits, now)
+  const attempt = yield* attempts.begin({ client: `address:${client}`, user: `user:${user}` }, failureLimits, now)
   if (attempt._tag === "Held") {
     return { _tag: "Held", seconds: Math.max(1, Math.ceil((attempt.until - now) / 1000)) } as const
   }

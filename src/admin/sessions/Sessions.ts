@@ -14,6 +14,9 @@ const digestOf = (token: string, { digest }: AdminCredentials): string =>
 const linkDigest = (token: string, { digest }: AdminCredentials): string =>
   createHmac("sha256", digest).update(`link:${token}`).digest("hex")
 
+/** Failures of a client, over all nodes, after which it is refused for the rest of the window; at most `total` are stored. */
+export const failureLimits = { perClient: 5, windowMillis: 5 * 60_000, total: 20_000 }
+
 const spelling = /^[0-9a-f]{64}$/
 
 export const openSession = Effect.fnUntraced(function* (credentials: AdminCredentials, ttlSeconds: number) {
@@ -42,9 +45,13 @@ export const useLink = Effect.fnUntraced(function* (token: string, credentials: 
   return found !== undefined
 })
 
-/** Returns the token of `authorization: Bearer …`, or undefined if it is malformed. */
+/** Returns the text of `authorization: Bearer …`, or undefined if it is malformed. */
+export const parseBearer = (authorization: unknown): string | undefined =>
+  typeof authorization === "string" ? /^Bearer +(\S+)\s*$/i.exec(authorization)?.[1] : undefined
+
+/** Returns the token of a session, or undefined if there is none or it is malformed. */
 export const tokenIn = (authorization: unknown): string | undefined => {
-  const token = typeof authorization === "string" ? /^Bearer +(\S+)\s*$/i.exec(authorization)?.[1] : undefined
+  const token = parseBearer(authorization)
   return token !== undefined && spelling.test(token) ? token : undefined
 }
 

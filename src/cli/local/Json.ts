@@ -1,5 +1,7 @@
-/** Formats a review as one JSON object with stable field names. */
+/** Formats a review as one JSON object with stable field names: those of the tools for coding agents, and facts about this run. */
 import { usageJson } from "../../domain/Analysis.ts"
+import { toFindingJson } from "../../domain/ReviewJson.ts"
+import type { ReviewJson } from "../../domain/ReviewJson.ts"
 import { isPartial } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
 import { inEnglish } from "../../text/en.ts"
@@ -7,28 +9,18 @@ import { summaryText } from "../../domain/SummaryText.ts"
 
 export const renderJson = ({ analysis, baseName, from, head, root, vcs }: LocalReview): string => {
   const { usage, coverage } = analysis
+  const review: ReviewJson = {
+    head,
+    ...(isPartial(analysis) ? { partial: true } : {}),
+    ...(analysis.skipped === undefined ? {} : { skipped: inEnglish(analysis.skipped) }),
+    findings: analysis.findings.map((finding) => toFindingJson(finding)),
+    summary: summaryText(analysis, inEnglish)
+  }
   const value = {
     repository: root,
     vcs,
     base: { name: baseName, commit: from },
-    head,
-    // A part of the change was not read, or reports of the model could not be used.
-    ...(isPartial(analysis) ? { partial: true } : {}),
-    ...(analysis.skipped === undefined ? {} : { skipped: inEnglish(analysis.skipped) }),
-    findings: analysis.findings.map(({ fingerprint, problem, anchor }) => ({
-      fingerprint,
-      file: anchor?.path ?? problem.file,
-      // Lines are only included if the quoted code was found: a guess is worse than none.
-      ...(anchor === undefined ? {} : { side: anchor.side, line: anchor.start ?? anchor.line, end_line: anchor.line }),
-      severity: problem.severity,
-      category: problem.category,
-      title: problem.title,
-      message: problem.message,
-      suggestion: problem.suggestion,
-      quote: problem.quote,
-      confidence: problem.confidence
-    })),
-    summary: summaryText(analysis, inEnglish),
+    ...review,
     coverage,
     notices: analysis.notices.map(inEnglish),
     models: analysis.models,

@@ -180,7 +180,8 @@ export const ReviewConfig = Schema.Struct({
           thread: defaulted(int(1, 1000), 6, "review.conversation.limits.thread"),
           person_hour: defaulted(int(1, 10_000), 10, "review.conversation.limits.person_hour"),
           change_day: defaulted(int(1, 10_000), 40, "review.conversation.limits.change_day"),
-          strangers_day: defaulted(int(0, 10_000), 20, "review.conversation.limits.strangers_day")
+          strangers_day: defaulted(int(0, 10_000), 20, "review.conversation.limits.strangers_day"),
+          agent_rounds: defaulted(int(0, 10_000), 10, "review.conversation.limits.agent_rounds")
         },
         "review.conversation.limits"
       )

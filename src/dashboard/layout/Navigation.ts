@@ -14,6 +14,7 @@ export interface MenuItem {
     | "/setup"
     | "/chat"
     | "/configuration"
+    | "/tokens"
     | "/audit"
   readonly label: Key
   readonly letter: string
@@ -70,6 +71,12 @@ export const menu: ReadonlyArray<{ readonly label: Key; readonly items: Readonly
         label: "page.chat",
         letter: "h",
         icon: "M2 3h12v8H7.5L4.5 13.5V11H2ZM5 6h6M5 8.5h4"
+      },
+      {
+        to: "/tokens",
+        label: "page.tokens",
+        letter: "t",
+        icon: "M5.5 6.5a4 4 0 1 1 2.6 3.7L6.5 12H5v1.5H2.5V11l4-4"
       },
       { to: "/audit", label: "page.audit", letter: "a", icon: "M3.5 1.5h9v13h-9ZM6 5h4M6 8h4M6 11h2" }
     ]

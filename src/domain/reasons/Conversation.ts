@@ -18,5 +18,7 @@ export const conversationReasons = {
   FindingKept: {},
   LeftToPeople: {},
   ReplyLimitReached: { limit: "text", count: "number" },
+  /** Reviewed heads of a change and day whose findings coding agents got. */
+  AgentRoundsUsed: { count: "number" },
   NoModelForReplies: {}
 } as const satisfies Record<string, Params>

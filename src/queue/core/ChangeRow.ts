@@ -4,9 +4,9 @@
  */
 import { Predicate, Schema } from "effect"
 import { Change } from "../../domain/Change.ts"
-import type { CommentPlace, HeadRepo } from "../../domain/Change.ts"
+import type { CommentPlace, Dispute, HeadRepo } from "../../domain/Change.ts"
 
-type Value = string | number | boolean | ReadonlyArray<string> | CommentPlace | HeadRepo | null | undefined
+type Value = string | number | boolean | ReadonlyArray<string> | CommentPlace | Dispute | HeadRepo | null | undefined
 
 /** Later releases read these rows: a position keeps its meaning, and new values are appended. */
 export const toRow = (change: Change): ReadonlyArray<Value> => {
@@ -38,7 +38,8 @@ export const toRow = (change: Change): ReadonlyArray<Value> => {
     change.headRepo,
     target.comment,
     change.full,
-    change.covers
+    change.covers,
+    change.dispute
   ]
 }
 
@@ -66,7 +67,8 @@ export const fromRow = (row: ReadonlyArray<unknown>): Change => {
     headRepo,
     comment,
     full,
-    covers
+    covers,
+    dispute
   ] = rest
   return decodeChange(
     present({
@@ -89,7 +91,8 @@ export const fromRow = (row: ReadonlyArray<unknown>): Change => {
       requestedBy,
       full,
       client,
-      covers
+      covers,
+      dispute
     })
   )
 }

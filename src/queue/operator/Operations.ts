@@ -7,6 +7,7 @@ import { ConfigStore } from "../../config/ConfigStore.ts"
 import type { Change } from "../../domain/Change.ts"
 import type { Entry } from "../../domain/Entry.ts"
 import type { Reason } from "../../domain/Reason.ts"
+import type { TokenRights } from "../../domain/ServiceToken.ts"
 import { batchLifecycle } from "../../domain/Batch.ts"
 import { Batches } from "../../store/Batches.ts"
 import type { Batch } from "../../store/Batches.ts"
@@ -19,7 +20,8 @@ import type { QueueSnapshot } from "../Plan.ts"
 import { findPause, QueueControl } from "./QueueControl.ts"
 import type { ListFilter, Pause, Retried, WaitingPosition } from "./QueueControl.ts"
 import { reviewAgain } from "./ReviewAgain.ts"
-import type { Again } from "./ReviewAgain.ts"
+import { disputeFinding } from "./DisputeFinding.ts"
+import type { Requested } from "./RequestWork.ts"
 import { tryAgain } from "./TryAgain.ts"
 import { toPosition } from "./Waiting.ts"
 
@@ -59,7 +61,9 @@ export class Operations extends Context.Service<
     /** Retries a dead entry, or a batch whose entry is dead. */
     readonly retry: (id: string) => Effect.Effect<Retried, Failure>
     /** Requests another review of a change on behalf of this administrator. */
-    readonly reviewAgain: (change: Change, name: string) => Effect.Effect<Again, Failure>
+    readonly reviewAgain: (change: Change, name: string) => Effect.Effect<Requested, Failure>
+    /** Requests a decision about the objection of a program (`toDisputed`), once. */
+    readonly dispute: (change: Change, token: Pick<TokenRights, "name">) => Effect.Effect<Requested, Failure>
     readonly pause: (scope: Pause["scope"], name: string, reason: Reason) => Effect.Effect<void, Failure>
     readonly resume: (scope: Pause["scope"], name: string) => Effect.Effect<void, Failure>
     readonly pauses: Effect.Effect<ReadonlyArray<Pause>, Failure>
@@ -91,6 +95,11 @@ const make = Effect.fnUntraced(function* (listeners: QueueListeners) {
       const again = yield* provided(reviewAgain(change, name))
       if (again._tag === "Queued") yield* changed(change.workspace)
       return again
+    }),
+    dispute: Effect.fnUntraced(function* (change, token) {
+      const requested = yield* provided(disputeFinding(change, token))
+      if (requested._tag === "Queued") yield* changed(change.workspace)
+      return requested
     }),
     pause: Effect.fnUntraced(function* (scope, name, reason) {
       yield* control.pause({ scope, name, reason, since: yield* Clock.currentTimeMillis })

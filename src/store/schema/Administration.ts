@@ -1,8 +1,8 @@
 /**
- * Tables of administration: sessions, failed logins, actions of administrators, times at which the nodes of a cluster were last alive, and the
+ * Tables of administration: sessions, tokens of programs, failed logins, actions of administrators, times at which the nodes of a cluster were last alive, and the
  * configuration: documents that work is pinned to (Configurations, without any secret in clear) and the database source (revisions with results
  * of operations, drafts, audit records, activations of nodes, the latest sealing of credentials with another key). `admin_sessions.digest` is
- * the SHA-256 of a session's token, which is stored nowhere; `login_attempts.subject` is a client or the digest of a user name.
+ * the SHA-256 of a session's token, which is stored nowhere; so is `service_tokens.digest` of a token of a program; `login_attempts.subject` is a client or the digest of a user name.
  */
 import type { Statements } from "./Dialect.ts"
 
@@ -10,6 +10,11 @@ export const administration: Statements = () => [
   `CREATE TABLE admin_sessions (
     digest TEXT PRIMARY KEY NOT NULL, username TEXT NOT NULL, created_at BIGINT NOT NULL, expires_at BIGINT NOT NULL)`,
   "CREATE INDEX admin_sessions_expires ON admin_sessions (expires_at)",
+  `CREATE TABLE service_tokens (
+    id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, digest TEXT NOT NULL, scopes TEXT NOT NULL, repositories TEXT NOT NULL,
+    created_by TEXT NOT NULL, created_at BIGINT NOT NULL, expires_at BIGINT NOT NULL, revoked_at BIGINT, last_used_at BIGINT)`,
+  "CREATE UNIQUE INDEX service_tokens_digest ON service_tokens (digest)",
+  "CREATE UNIQUE INDEX service_tokens_name ON service_tokens (name) WHERE revoked_at IS NULL",
   "CREATE TABLE login_attempts (id TEXT NOT NULL, subject TEXT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (id, subject))",
   "CREATE INDEX login_attempts_subject ON login_attempts (subject, at)",
   "CREATE INDEX login_attempts_at ON login_attempts (at)",

@@ -16,5 +16,7 @@ export const conversationTexts = {
   FindingKept: "the finding stays",
   LeftToPeople: "people have to decide",
   ReplyLimitReached: "{={limit}} is reached ({count})",
+  AgentRoundsUsed:
+    "{=review.conversation.limits.agent_rounds} is reached ({count}): a person decides how this change continues",
   NoModelForReplies: "no model is configured for replies; add {=llm.providers} and {=llm.model_chain}"
 } as const satisfies Record<keyof typeof conversationReasons, string>

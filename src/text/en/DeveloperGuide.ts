@@ -75,6 +75,15 @@ export const developerGuide: DeveloperGuide = {
       }
     },
     {
+      id: "agents",
+      title: "Let a coding agent repair it",
+      list: [
+        "A coding agent can wait for the review of its commit, read the findings, and object to one with code of the head that proves it (`aicr mcp`). Ask the operators for a token, and set AICR_URL and AICR_TOKEN.",
+        "The agent never counts as a person: it dismisses nothing, and its objections change nothing without such code.",
+        "The number of commits per day that it can work on is limited. After that people decide how the change continues."
+      ]
+    },
+    {
       id: "push",
       title: "After a push",
       list: [

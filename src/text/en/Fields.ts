@@ -462,6 +462,8 @@ export const fieldTexts = {
     "Who may get a reply. Default: everybody in a private repository; in others, and where the host does not say, people with write access.",
   "review.conversation.limits":
     "Limits of replies. Those of a person, a change and strangers are per calendar hour or day (UTC).",
+  "review.conversation.limits.agent_rounds":
+    "Reviewed commits of a change per day whose findings coding agents get (`aicr mcp`). 0: none.",
   "review.conversation.limits.change_day": "Replies on a change per day.",
   "review.conversation.limits.person_hour": "Replies to a person per hour.",
   "review.conversation.limits.strangers_day":

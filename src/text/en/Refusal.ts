@@ -72,6 +72,16 @@ export const refusalTexts = {
   NoInventory:
     "Trigger {trigger} has no inventory: it is disabled, is not that of a git host, has no credential, or {=inventory.hooks} is off.",
   NothingToSetUp: "No repository of {target} is reviewed by a workspace, or the credential sees none.",
+  TokenNeeded: "Send a token of this service that is valid, as `authorization: Bearer …` (aicr token create).",
+  TooManyAgentRequests: "Too many requests of agents are in progress. Send it again later.",
+  ScopeMissing: "The token lacks the scope {scope}.",
+  ChangeNotReviewed:
+    "No review of such a change exists for this token; check repository, number and head, or wait for the review.",
+  ReviewNotEnded: "The newest review has no findings to list; wait_for_review returns its state.",
+  NoSuchFinding: "The newest review has no finding {number}; list_findings returns the numbers.",
+  FindingClosed: "Finding {number} does not count as a problem any more.",
+  TokenNameTaken: "Another token is named {name}; revoke it first, or choose another name.",
+  TokenUnknown: "No token with this id exists.",
   CheckedJustNow: "This trigger was checked a moment ago.",
   WorkspaceUnknown: "No workspace {workspace} is configured; expected one of {workspaces}.",
   WorkspaceIdUnknown: "No workspace with this id exists; GET /api/admin/config/options/workspaces lists them.",

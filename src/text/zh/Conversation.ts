@@ -16,5 +16,6 @@ export const conversationTexts = {
   FindingKept: "问题保留",
   LeftToPeople: "需要由人员决定",
   ReplyLimitReached: "已达到 {={limit}}（{count}）",
+  AgentRoundsUsed: "已达到 {=review.conversation.limits.agent_rounds}（{count}）：由人员决定此变更如何继续",
   NoModelForReplies: "没有为回复配置模型；请添加 {=llm.providers} 和 {=llm.model_chain}"
 } as const satisfies Record<keyof typeof conversationReasons, string>

@@ -70,6 +70,15 @@ export const developerGuide: DeveloperGuide = {
       }
     },
     {
+      id: "agents",
+      title: "让编码智能体修复",
+      list: [
+        "编码智能体可以等待其提交的评审、读取问题，并用最新提交中能证明异议的代码对问题提出异议（`aicr mcp`）。请向运维人员索取令牌，并设置 AICR_URL 和 AICR_TOKEN。",
+        "智能体不算作人员：它不能驳回任何问题；没有这样的代码，它的异议不会改变任何内容。",
+        "它每天可以处理的提交数有上限。之后由人员决定改动如何继续。"
+      ]
+    },
+    {
       id: "push",
       title: "推送之后",
       list: [

@@ -411,6 +411,8 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "review.conversation.from":
     "可以得到回复的人员。默认：私有仓库中为所有人；其他仓库，以及平台未说明可见性时，为有写权限的人员。",
   "review.conversation.limits": "回复的上限。按人员、变更和外部人员计算的上限每小时或每天（UTC）重新开始。",
+  "review.conversation.limits.agent_rounds":
+    "编码智能体每天可取得评审结果的每个变更的提交数（`aicr mcp`）。0：不提供。",
   "review.conversation.limits.change_day": "每个变更每天的回复数。",
   "review.conversation.limits.person_hour": "每人每小时的回复数。",
   "review.conversation.limits.strangers_day": "每个仓库每天对没有写权限的人员的回复数。0：不回复。",

@@ -24,6 +24,7 @@ import { findAtHost, isHostOperation, sendAtHost } from "../../../src/outputs/ch
 import { planRows } from "../../../src/outputs/channels/PlanRows.ts"
 import { parseMarkers, renderMarker } from "../../../src/outputs/Marker.ts"
 import { Outputs } from "../../../src/outputs/Outputs.ts"
+import { toDisputed } from "../../../src/queue/operator/DisputeFinding.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { Objects } from "../../../src/store/Objects.ts"
 import { Runs } from "../../../src/store/Runs.ts"
@@ -224,7 +225,7 @@ const reviewed = Effect.fnUntraced(function* (...findings: ReadonlyArray<Finding
   const runs = yield* Runs
   const change: Change = {
     ...toChange({ id: "", on: "pull_request", kind: "general" }),
-    target: { kind: "pull_request", number: 7 }
+    target: pullTarget
   }
   const token = LeaseToken.make(1)
   const begun = {
@@ -254,15 +255,16 @@ const reviewed = Effect.fnUntraced(function* (...findings: ReadonlyArray<Finding
     conversations.write(`t${index + 1}`, "aicr", `**Empty carts**\n\n${marker("review", one)}`)
 })
 
+const pullTarget = { kind: "pull_request", number: 7 } as const
+
 const slowly = { step: "1 second", atMost: "10 minutes" } as const
 
-/** Handles the delivery of a comment; returns how its entry ended, and its runs. */
-const deliver = Effect.fnUntraced(function* (comment: CommentPlace, author = "ada") {
+/** Handles the delivery of a comment, or an objection; returns how its entry ended, and its runs. */
+const deliverChange = Effect.fnUntraced(function* (change: Change) {
   const queue = yield* Queue
-  const change = toChange(comment, author)
   const [admitted] = yield* queue.admit([
     {
-      eventId: `event-${comment.id}-${yield* Clock.currentTimeMillis}`,
+      eventId: `event-${change.target.comment?.id}-${yield* Clock.currentTimeMillis}`,
       change,
       configHash: "c",
       priority: Priority.reply,
@@ -285,6 +287,22 @@ const deliver = Effect.fnUntraced(function* (comment: CommentPlace, author = "ad
     slowly
   )
   return { entry: yield* queue.get(entryId), runs: yield* listed }
+})
+
+const deliver = (comment: CommentPlace, author = "ada") => deliverChange(toChange(comment, author))
+
+/** Handles the objection of a program; returns what was decided. */
+const dispute = Effect.fnUntraced(function* (quote: string, { fingerprint } = finding) {
+  const pull = { ...toChange({ id: "", on: "pull_request", kind: "general" }), target: pullTarget }
+  const change = toDisputed(
+    pull,
+    "h1",
+    { name: "laptop" },
+    { fingerprint, reason: "It is handled.", path: "src/cart.ts", quote }
+  )
+  const { entry, runs } = yield* deliverChange(change)
+  assert.strictEqual(entry?.status, "done")
+  return runs[0]?.analysis?.reply
 })
 
 each("a question in a thread of a finding gets one reply there, from the finding and the code at the head", () =>
@@ -535,6 +553,58 @@ each(
       assert.notInclude(JSON.stringify(confirming), "trust me")
       assert.include(JSON.stringify(confirming), objection.quote)
     })
+)
+
+each("an objection of a program withdraws a finding by code of the head, writes no comment, and is decided once", () =>
+  Effect.gen(function* () {
+    yield* reviewed()
+    const { conversations, files, prompts, settings } = yield* Given
+    settings.answer = calling("reply", objection)
+    files.set("src/cart.ts", "if (items.length === 0) return 0\nreturn sum(items)\n")
+    const before = conversations.own("t1").length
+    assert.deepInclude(yield* dispute(objection.quote), { outcome: "withdrawn", fingerprint: finding.fingerprint })
+    assert.deepStrictEqual(conversations.withdrawn, [finding.fingerprint])
+    assert.deepInclude(yield* dispute(objection.quote), { outcome: "withdrawn" })
+    assert.lengthOf(prompts, 1)
+    assert.include(JSON.stringify(prompts[0]?.messages), "It is handled.")
+    assert.lengthOf(conversations.own("t1"), before)
+    assert.isEmpty(conversations.reactions)
+  })
+)
+
+each("a quote of a program that the head does not have costs no call, and takes no objection from people", () =>
+  Effect.gen(function* () {
+    yield* reviewed()
+    const { conversations, files, prompts, settings } = yield* Given
+    settings.answer = calling("reply", objection)
+    assert.deepInclude(yield* dispute(objection.quote), { outcome: "kept", ruling: "unproven" })
+    assert.isEmpty(prompts)
+    assert.isEmpty(conversations.withdrawn)
+    files.set("src/cart.ts", "if (items.length === 0) return 0\nreturn sum(items)\n")
+    const { runs } = yield* deliver(conversations.write("t1", "ada", "It is handled there."))
+    assert.deepInclude(runs[0]?.analysis?.reply, { outcome: "withdrawn" })
+  })
+)
+
+each("a program counts as no person who may dismiss: a serious finding needs the second reading", () =>
+  Effect.gen(function* () {
+    const serious = { ...finding, problem: { ...finding.problem, severity: "high" } as const }
+    yield* reviewed(serious, { ...serious, fingerprint: "a".repeat(32) })
+    const { conversations, files, prompts, settings, writers } = yield* Given
+    writers.add("token laptop")
+    files.set("src/cart.ts", "if (items.length === 0) return 0\nreturn sum(items)\n")
+    const reading = (given: string) => {
+      let calls = 0
+      settings.respond = () => (calls++ === 0 ? calling("reply", objection) : verdict(given))
+    }
+    reading("confirm")
+    assert.deepInclude(yield* dispute(objection.quote), { outcome: "needs_person", ruling: "unconfirmed" })
+    reading("refute")
+    const other = { ...serious, fingerprint: "a".repeat(32) }
+    assert.deepInclude(yield* dispute(objection.quote, other), { outcome: "withdrawn" })
+    assert.deepStrictEqual(conversations.withdrawn, [other.fingerprint])
+    assert.lengthOf(prompts, 4)
+  })
 )
 
 each("what the model writes is inert", () =>

@@ -18,6 +18,7 @@ const api = Layer.succeed(
     docs: () => plain('"docs"'),
     bodyLimit: () => Effect.die("the socket has one limit"),
     handle: () => Effect.die("a request of the socket needs no session"),
+    handleAgent: () => Effect.die("the socket serves no agents"),
     handleLocal: (given) =>
       Effect.sync(() => {
         received.push(given)
