@@ -22,6 +22,7 @@ import { CheckoutError, Vcs } from "../../src/vcs/Checkout.ts"
 import type { CheckoutRequest, GitCheckoutRequest } from "../../src/vcs/Checkout.ts"
 import { toTriggerServer } from "../../src/vcs/ConfiguredServer.ts"
 import { whileUnavailable } from "./SaveAnalysis.ts"
+import { readEarlierRounds } from "./EarlierRounds.ts"
 import { fileFilters } from "./FileFilters.ts"
 import { findOutsider, maxPushers } from "./Outsider.ts"
 import { readLinkedIssues } from "./ReadLinkedIssues.ts"
@@ -80,7 +81,8 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
       isLastAttempt: isLastAttempt(work),
       progress: (step) =>
         step._tag === "Working" ? progress.publish(workingNews(run, step.pass, step.progress)) : Effect.void,
-      previous: previous !== undefined && carriesOver(previous, run) ? withSummaryHead(previous) : undefined,
+      previous: previous !== undefined && isComparable(previous, run) ? withSummaryHead(previous) : undefined,
+      round: yield* readEarlierRounds(run, previous, lessons),
       filters: fileFilters(snapshot, change)
     },
     outsider
@@ -213,11 +215,12 @@ export const resolveCheckout = (
 }
 
 /**
- * The previous review applies only if both compare with the same base. A person who requests a review of the same head wants a full review.
+ * The previous review applies only if both compare with the same base. A person who requests a review of the same head, or of everything,
+ * wants a full review; of a pull request it still uses what was read (EarlierRounds.ts).
  */
-const carriesOver = (previous: Run, run: Run): boolean =>
-  (run.change.target.kind === "pull_request"
+const isComparable = (previous: Run, run: Run): boolean =>
+  run.change.target.kind === "pull_request"
     ? haveSameBase(previous.change, run.change)
-    : previous.base === run.base) &&
-  run.change.full !== true &&
-  (run.change.requestedBy === undefined || previous.head !== run.head)
+    : previous.base === run.base &&
+      run.change.full !== true &&
+      (run.change.requestedBy === undefined || previous.head !== run.head)

@@ -95,6 +95,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   for (const { problem } of open) {
     yield* Metric.update(Metric.withAttributes(Metrics.problems, { severity: problem.severity }), 1)
   }
+  yield* countLate(analysis)
   yield* (yield* Progress).publish({
     _tag: "Analysed",
     workspace: run.workspace,
@@ -107,6 +108,16 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   yield* publish(run.targetKey)
   const leftOut = leftOutReason(analysis)
   return leftOut === undefined ? reviewed(run.id) : skipped(leftOut, run.id)
+})
+
+const countLate = Effect.fnUntraced(function* ({ findings, late = [] }: Analysis) {
+  const published = findings.filter(({ round }) => round?.kind === "late")
+  const all = [...published.map((finding) => ["yes", finding] as const), ...late.map((one) => ["no", one] as const)]
+  for (const [isPublished, { problem }] of all)
+    yield* Metric.update(
+      Metric.withAttributes(Metrics.lateProblems, { severity: problem.severity, published: isPublished }),
+      1
+    )
 })
 
 /** Returns false if the lease was lost and another worker owns the run. */

@@ -30,6 +30,12 @@ const unreadParts = ({ analysis }: Run) => {
   }
 }
 
+/** The round of a review, and its late findings that are not posted. */
+const roundParts = ({ analysis }: Run) => {
+  if (analysis?.round === undefined) return {}
+  return { round: analysis.round.number, ...(analysis.late === undefined ? {} : { late: analysis.late.length }) }
+}
+
 /** Logs and counts the end of a run, as an error if it failed. */
 export const logEnded = Effect.fnUntraced(function* (run: Run, status: RunStatus, reason: Reason | undefined) {
   const now = yield* Clock.currentTimeMillis
@@ -43,6 +49,7 @@ export const logEnded = Effect.fnUntraced(function* (run: Run, status: RunStatus
     ...(reason === undefined ? {} : { reason }),
     seconds,
     ...(run.analysis === undefined ? {} : { findings: countBySeverity(run), usage: usageJson(run.analysis.usage) }),
+    ...roundParts(run),
     ...unreadParts(run)
   })
 })

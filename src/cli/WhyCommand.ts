@@ -38,7 +38,9 @@ const formatOrigin = (
 const formatRun = (run: StoryRun, deliveries: ReadonlyMap<string, DeliveryRecord>): ReadonlyArray<string> => {
   const facts = [
     run.head === undefined ? undefined : `head ${run.head.slice(0, 12)}`,
+    run.round === undefined ? undefined : `round ${run.round}`,
     run.findings === undefined ? undefined : count(run.findings, "finding"),
+    run.late === undefined || run.late === 0 ? undefined : `${count(run.late, "late finding")} not posted`,
     run.duration_ms === undefined ? undefined : `${Math.round(run.duration_ms / 1000)} s`,
     run.cost_usd === null ? undefined : `$${run.cost_usd.toFixed(4)}`
   ].filter((fact) => fact !== undefined)

@@ -6,6 +6,7 @@ import { addUsd, noMoney, Usd } from "./Money.ts"
 import { toSnakeCase } from "./Record.ts"
 import { Finding } from "./Problem.ts"
 import { Reason } from "./Reason.ts"
+import { ReviewRound } from "./Round.ts"
 import { CheckedCode } from "./IssueCode.ts"
 import { CommentReply } from "./CommentReply.ts"
 import { TriageDecision } from "./Triage.ts"
@@ -121,6 +122,10 @@ export const Analysis = Schema.Struct({
   /** True if a part was not read for a reason other than the configuration. */
   partial: Schema.optional(Schema.Boolean),
   refuted: Schema.optional(Schema.Array(RefutedFinding)),
+  /** Findings on lines that an earlier round read, below the severity from which such ones are published. They do not count. */
+  late: Schema.optional(Schema.Array(Finding)),
+  /** Absent where the reviews of a target are not rounds. */
+  round: Schema.optional(ReviewRound),
   /** Fingerprints of the findings that people with the permission had dismissed when the review ended (`review.dismissal`). */
   dismissed: Schema.optional(Schema.Array(Schema.String)),
   patches: Schema.optional(Schema.Array(FilePatch)),
@@ -136,6 +141,12 @@ export type Analysis = typeof Analysis.Type
 /** Returns the findings that are not dismissed: those that count. */
 export const openFindings = ({ dismissed = [], findings }: Pick<Analysis, "dismissed" | "findings">) =>
   findings.filter(({ fingerprint }) => !dismissed.includes(fingerprint))
+
+/** Returns whether a review found something that no earlier round reported. */
+export const hasNews = ({ dismissed, findings, round }: Pick<Analysis, "dismissed" | "findings" | "round">): boolean =>
+  round === undefined ||
+  (round.number === 1 && round.isResumed === undefined) ||
+  openFindings({ dismissed, findings }).some((finding) => finding.round?.kind !== "carried")
 
 /** Returns how often each severity occurs, the most severe first. */
 export const countBySeverity = (severities: ReadonlyArray<Severity>) =>

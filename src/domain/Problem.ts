@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { Severity } from "./Kinds.ts"
+import { FindingRound } from "./Round.ts"
 
 export const Side = Schema.Literals(["new", "old"])
 export type Side = typeof Side.Type
@@ -67,6 +68,8 @@ export const Finding = Schema.Struct({
   /** Key of the quoted code (review/CodeKey.ts), if it has an anchor and enough code to identify. */
   code: Schema.optional(Schema.String),
   /** Present for what was found without a model: it is found again in each review, whatever models return. */
-  fact: Schema.optional(Schema.Literal("credential"))
+  fact: Schema.optional(Schema.Literal("credential")),
+  /** Absent where the reviews of a target are not rounds. */
+  round: Schema.optional(FindingRound)
 })
 export type Finding = typeof Finding.Type

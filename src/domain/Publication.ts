@@ -93,7 +93,9 @@ export const SummaryProblem = Schema.Struct({
   /** Safe Markdown, of a problem without a comment at its line. */
   detail: Schema.optional(Schema.String),
   /** True below the severity from which problems get comments at lines. */
-  folded: Schema.optional(Schema.Boolean)
+  folded: Schema.optional(Schema.Boolean),
+  /** Round that read its lines first and did not report it. */
+  missed: Schema.optional(Schema.Int)
 })
 export type SummaryProblem = typeof SummaryProblem.Type
 

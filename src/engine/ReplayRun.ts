@@ -79,6 +79,7 @@ export const replayRun = Effect.fn("replayRun")(function* (
     issues: record.issues,
     filters: record.filters,
     previous: record.previous,
+    round: record.round,
     lessons: record.lessons,
     ci: yield* loadCiEvidence(run.id),
     recordedReferences: record.references,

@@ -34,6 +34,9 @@ import type { AnalysisError } from "./AnalysisError.ts"
 import { ChangeThreads } from "./ChangeThreads.ts"
 import type { ChangeThread } from "./ChangeThreads.ts"
 import { reviewPasses } from "./passes/ReviewPasses.ts"
+import { recordRound, settleFindings } from "./passes/SettleRound.ts"
+import type { RoundContext } from "./passes/SettleRound.ts"
+import { carriedOn } from "../review/Rounds.ts"
 import type { ReviewedPasses } from "./passes/ReviewPasses.ts"
 import { isVerified } from "./passes/Verify.ts"
 import type { FileFacts } from "./work/ReadWork.ts"
@@ -48,7 +51,7 @@ export interface ReviewInput extends Omit<PlanInput, "onProgress"> {
     readonly include: ReadonlyArray<string>
     readonly exclude: ReadonlyArray<string>
   }
-  /** The last stored analysis of the same target, published or not; used where review.incremental is on. */
+  /** The last stored analysis of the same target against the same base, published or not. */
   readonly previous?: Analysis | undefined
   /** Code of open managed issues, which is searched for at the head. */
   readonly issueCode?: IssueCodeInput | undefined
@@ -86,7 +89,7 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
   const read = yield* readChange(change, checkout, workspace, input.filters)
   // Before the commits of the change, which take its place in the thread.
   const checked = yield* checkIssueCode(change, input.issueCode)
-  const carried = yield* carryOver(change, read, workspace.review.incremental ? input.previous : undefined)
+  const carried = yield* carryOver(change, read, input)
   const coverage = measureCoverage(read, carried)
   const analysis =
     coverage.lines === 0
@@ -99,19 +102,28 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
 const threadMemory = ({ review }: Workspace): number =>
   Math.max(768, 24 * Math.ceil(review.max_patch_bytes / 1_048_576))
 
+/**
+ * Carries over what the last review read. Without `review.incremental` files are read again, unless a round would read nothing else: the
+ * patches of the change are as they were.
+ */
 const carryOver = Effect.fnUntraced(function* (
   change: ChangeThread,
   { files }: ReadChange,
-  previous: Analysis | undefined
+  { previous, round, workspace }: ReviewInput
 ): Effect.fn.Return<CarriedFiles, AnalysisError> {
-  if (previous === undefined) return { files, unchanged: [], findings: [] }
-  const claims = previous.findings.filter(({ fact }) => fact === undefined)
-  const { unchanged, findings } = yield* change.run("carry", claims, previous.patches)
+  const { incremental } = workspace.review
+  const none: CarriedFiles = { files, unchanged: [], findings: [], late: [] }
+  if (previous === undefined || round?.rereads === true || (!incremental && round === undefined)) return none
+  const late = new Set(previous.late?.map(({ fingerprint }) => fingerprint))
+  const claims = [...previous.findings, ...(previous.late ?? [])].filter(({ fact }) => fact === undefined)
+  const { unchanged, findings } = yield* change.run("carry", claims, previous.patches, !incremental)
   const positions = new Set(unchanged)
+  const published = findings.filter(({ fingerprint }) => !late.has(fingerprint))
   return {
     files: files.filter((_, at) => !positions.has(at)),
     unchanged: files.filter((_, at) => positions.has(at)),
-    findings
+    findings: round === undefined ? published : carriedOn(published, round.number + 1),
+    late: findings.filter(({ fingerprint }) => late.has(fingerprint))
   }
 })
 
@@ -134,12 +146,14 @@ const nothingToAnalyse = Effect.fnUntraced(function* (
   read: ReadChange,
   carried: CarriedFiles,
   coverage: Coverage
-): Effect.fn.Return<Analysis, AnalysisError | CheckoutError> {
+): Effect.fn.Return<Analysis, AnalysisError | CheckoutError, ModelRun> {
   yield* reportProgress(input, { _tag: "Planned", files: 0, skipped: countSkipped(coverage), lines: 0, passes: 0 })
-  const facts = yield* credentialFindings(change, input.checkout, input.workspace)
-  const { findings } = mergeFindings([...facts, ...carried.findings], limitsOf(input.workspace))
+  const round = roundContext(change, input)
+  const facts = yield* settleFindings(round, yield* credentialFindings(change, input.checkout, input.workspace))
+  const { findings } = mergeFindings([...facts.published, ...carried.findings], limitsOf(input.workspace))
   return {
     findings,
+    ...lateFindings(carried.late, findings, input.workspace),
     ...(carried.unchanged.length === 0 || input.previous === undefined
       ? nothingRead(read, isOpen(coverage, input.workspace))
       : verdictOf(input.previous, carried)),
@@ -149,7 +163,8 @@ const nothingToAnalyse = Effect.fnUntraced(function* (
     usage: noUsage,
     notices: [...read.notices, ...carriedOverNotice(carried), ...unreadNotices(coverage)],
     ...(isMostlyRead(coverage) ? {} : { partial: true }),
-    patches: yield* patchesOf(change, read, () => true, findings)
+    patches: yield* patchesOf(change, read, () => true, [...findings, ...carried.late]),
+    ...(yield* recordRound(round, coverage, findings, { cut: [], ended: [] }))
   }
 })
 
@@ -184,8 +199,13 @@ const analyse = Effect.fnUntraced(function* (
     ],
     { concurrency: 2 }
   )
+  const round = roundContext(change, input)
   const fresh = withoutDismissed(passes.findings, input.lessons ?? [], workspace.review)
-  const merged = mergeFindings([...facts, ...carried.findings, ...fresh.findings], limits)
+  const settled = yield* settleFindings(round, [...facts, ...fresh.findings])
+  const known = settled.published.filter(({ fact }) => fact !== undefined)
+  const claims = settled.published.filter(({ fact }) => fact === undefined)
+  const merged = mergeFindings([...known, ...carried.findings, ...claims], limits)
+  const late = lateFindings([...carried.late, ...settled.late], merged.findings, workspace)
   const read = coverageAfter(coverage, carried.files, { ...plan, ended: passes.ended, unusable: passes.unusable })
   yield* reportProgress(input, analysedStep(passes.report.problems.length, merged.findings))
   const { summaries } = plan.fitted
@@ -194,6 +214,7 @@ const analyse = Effect.fnUntraced(function* (
   const incomplete = new Set(read.skipped.flatMap(({ path, changed }) => (changed === undefined ? [] : [path])))
   return {
     findings: merged.findings,
+    ...late,
     ...(isRefusedByBudget({ coverage: read, usage })
       ? { summary: "", conclusion: { _tag: "NotReviewedForBudget" } as const }
       : endOf(passes.report, merged.findings, workspace, isOpen(read, workspace))),
@@ -212,9 +233,31 @@ const analyse = Effect.fnUntraced(function* (
     ],
     ...(passes.ended.size === 0 && read.unusable === undefined && isMostlyRead(read) ? {} : { partial: true }),
     ...(passes.refuted.length === 0 ? {} : { refuted: passes.refuted }),
-    patches: yield* patchesOf(change, all, ({ path }) => !cutPaths.has(path) && !incomplete.has(path), merged.findings)
+    patches: yield* patchesOf(change, all, ({ path }) => !cutPaths.has(path) && !incomplete.has(path), [
+      ...merged.findings,
+      ...(late.late ?? [])
+    ]),
+    ...(yield* recordRound(round, read, merged.findings, {
+      cut: [...cutPaths],
+      ended: [...passes.ended.keys(), ...passes.unusable.passes]
+    }))
   }
 })
+
+const roundContext = (change: ChangeThread, { checkout, previous, round }: ReviewInput): RoundContext | undefined =>
+  round && { change, head: checkout.head, earlier: round, previous }
+
+/** Returns the late findings that are not published, in their order. */
+const lateFindings = (
+  found: ReadonlyArray<Finding>,
+  published: ReadonlyArray<Finding>,
+  workspace: Workspace
+): Pick<Analysis, "late"> => {
+  const shown = new Set(published.map(({ fingerprint }) => fingerprint))
+  const { findings } = mergeFindings(found, limitsOf(workspace))
+  const late = findings.filter(({ fingerprint }) => !shown.has(fingerprint))
+  return late.length === 0 ? {} : { late }
+}
 
 const limitsOf = ({ review }: Workspace) => ({ minSeverity: review.min_severity, maxProblems: review.max_problems })
 

@@ -99,6 +99,11 @@ export const problems = Metric.counter("aicr_problems_total", {
   incremental: true
 })
 
+export const lateProblems = Metric.counter("aicr_late_problems_total", {
+  description: "Problems on lines that an earlier round read, by severity and whether they were published (yes, no)",
+  incremental: true
+})
+
 export const notices = Metric.counter("aicr_notices_total", {
   description: "Notices to operators that ended, by kind, channel and outcome",
   incremental: true

@@ -23,6 +23,11 @@ export interface Labels {
   readonly states: Readonly<Record<FindingState, string>>
   /** State of an open finding whose file was not read in full. */
   readonly unread: string
+  readonly round: (number: number) => string
+  /** Title of the late problems that get no comment, with their counts. */
+  readonly late: (counts: string) => string
+  /** State of a late problem that gets a comment. */
+  readonly missed: (round: number) => string
   /** Title of the folded problems, with their counts. */
   readonly minor: (counts: string) => string
   /** Text above the comments of one review. */
@@ -144,6 +149,9 @@ const english: Labels = {
   colon: ": ",
   states: findingStates(en),
   unread: "not read again",
+  round: (number) => `round ${number}`,
+  late: (counts) => `Found late, on lines that an earlier round read: ${counts}`,
+  missed: (round) => `missed in round ${round}`,
   minor: (counts) => `Less important: ${counts}`,
   atLines: "Comments on the affected lines.",
   refused: "The host refused these comments on their lines:",
@@ -253,6 +261,9 @@ const chinese: Labels = {
   colon: "：",
   states: findingStates(zh),
   unread: "本次未重新读取",
+  round: (number) => `第 ${number} 次评审`,
+  late: (counts) => `较晚发现，所在代码行在之前的评审中已读过：${counts}`,
+  missed: (round) => `第 ${round} 次评审遗漏`,
   minor: (counts) => `次要问题：${counts}`,
   atLines: "评论位于对应的代码行。",
   refused: "托管平台拒绝将以下评论放在代码行上：",

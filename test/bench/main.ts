@@ -34,6 +34,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   queue: () => import("./queue.ts").then((module) => module.queue),
   publish: () => import("./publish.ts").then((module) => module.publish),
   review: () => import("./review.ts").then((module) => module.review),
+  rounds: () => import("./rounds.ts").then((module) => module.rounds),
   vcs: () => import("./vcs.ts").then((module) => module.vcs)
 }
 

@@ -44,6 +44,12 @@ it("names a partial review and what it did not read", () => {
   ])
 })
 
+it("names the round and its late findings", () => {
+  const [first, second] = [1, 2].map((round) => formatStory(story([run({ findings: 1, round, late: round - 1 })]))[0])
+  expect(first).toMatch(/: succeeded \(round 1, 1 finding\)$/)
+  expect(second).toMatch(/: succeeded \(round 2, 1 finding, 1 late finding not posted\)$/)
+})
+
 it("names the command that prints the log of a review that runs or has failed", () => {
   const log = "aicr log 01a20e2f-24ce-7008-a2d4-896ff3ed3817 prints its log"
   const last = (status: "analyzing" | "failed" | "cancelled") =>

@@ -92,6 +92,7 @@ export interface EngineOptions {
   readonly ci?: ReviewInput["ci"]
   readonly compare?: "merge-base" | "endpoints"
   readonly previous?: Analysis | undefined
+  readonly round?: ReviewInput["round"]
   readonly lessons?: ReadonlyArray<Lesson>
   readonly context?: ContextMounts
   readonly threads?: ChangeThreads["Service"]
@@ -163,6 +164,7 @@ export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
       readLocal: options.readLocal,
       ci: options.ci,
       previous: options.previous,
+      round: options.round,
       lessons: options.lessons,
       isLastAttempt: options.isLastAttempt,
       ...(options.context === undefined ? {} : { context: Effect.succeed(options.context) }),

@@ -22,6 +22,7 @@ import { fromSwarmBody, toSwarmBody } from "../../src/outputs/swarm/SwarmMarkers
 import { safeTexts } from "../../src/outputs/SafeText.ts"
 import { tidy } from "../../src/outputs/text/Tidy.ts"
 import { makeAnchorer } from "../harness/Anchorer.ts"
+import { alignLines } from "../../src/review/AlignLines.ts"
 import { generatedAttribute } from "../../src/review/Attributes.ts"
 import { hasGeneratedMarker } from "../../src/review/Generated.ts"
 import { parseIgnoreFile } from "../../src/review/IgnoreFile.ts"
@@ -361,6 +362,19 @@ const attacks: ReadonlyArray<Attack> = [
     name: "two texts",
     input: repeat("const value = 1 + 2 + 3 // a comment of some words\n"),
     work: (text) => diffTexts(header, text, `${text}b`)
+  },
+  {
+    name: "the alignment of a patch in another order",
+    input: (length) => Array.from({ length: Math.ceil(length / 8) }, (_, at) => `+${at % 997} ${at}`).join("\n"),
+    work: (text) => {
+      const lines = text.split("\n")
+      return alignLines(lines, [...lines.slice(lines.length >> 1), ...lines.slice(0, lines.length >> 1)], () => true)
+    }
+  },
+  {
+    name: "the alignment of a patch of few different lines",
+    input: repeat("+a\n-b\n+c\n+a\n"),
+    work: (text) => alignLines(text.split("\n"), text.split("\n").toReversed(), () => true)
   },
   {
     name: "a long line",

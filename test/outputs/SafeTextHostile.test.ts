@@ -103,7 +103,12 @@ describe("text from outside is inert", () => {
   it("in summaries", () => {
     for (const text of inputs) {
       const given = hostileInput(text)
-      const shares = { visible: given.analysis.findings, inline: given.analysis.findings.slice(0, 1), hidden: 0 }
+      const shares = {
+        visible: given.analysis.findings,
+        inline: given.analysis.findings.slice(0, 1),
+        hidden: 0,
+        late: []
+      }
       const settings = channel({ mention_author: true, inline_min_severity: "critical" })
       const rendered = renderSummary(given, settings, shares, marker, renderer("plain"))
       const shown = selectShown(settings, shares.visible, shares.inline, true)
@@ -156,7 +161,7 @@ describe("text from outside is inert", () => {
   it("also where a body is cut", () => {
     for (const [index, text] of takeSample("AICR_TEST_TEXTS", payloads, 5).entries()) {
       const given = hostileInput(text.repeat(5))
-      const shares = { visible: given.analysis.findings, inline: [], hidden: 0 }
+      const shares = { visible: given.analysis.findings, inline: [], hidden: 0, late: [] }
       const body = renderSummary(given, channel(), shares, marker, renderer("plain"))
       // Each payload is cut at other places.
       for (let limit = 200 + ((index * 53) % 159); limit < body.length; limit += 159) {

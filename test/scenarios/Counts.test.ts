@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { countingEnv, countsBetween, readCounts } from "../harness/Counts.ts"
 import type { Counts } from "../harness/Counts.ts"
 import { Installation, renderContent, toFilePath } from "../harness/Installation.ts"
@@ -102,10 +103,34 @@ class CountedInstallation implements AsyncDisposable {
       message: name,
       files: { ...renderFiles(size - 1, version), [toFilePath(name)]: renderContent(name, 1) }
     })
+    return this.#count(await this.at.forge.createPull("team/one", { headBranch: name, title: name }), "opened")
+  }
+
+  /** Counts the work of a push to a reviewed change, and of a rebase of it that leaves its patches as they are. */
+  async reviewAgain() {
+    const name = `again-${++this.#reviews}`
+    const files = (version: number) => ({ [toFilePath(name)]: renderContent(name, version) })
+    const push = (version: number, from?: string) =>
+      this.at.forge.push("team/one", {
+        branch: name,
+        message: name,
+        ...(from === undefined ? {} : { from }),
+        files: files(version)
+      })
+    await push(1, "main")
     const pull = await this.at.forge.createPull("team/one", { headBranch: name, title: name })
+    await this.#count(pull, "opened")
+    await push(2)
+    const pushed = await this.#count(pull, "synchronized")
+    await this.at.forge.push("team/one", { branch: "main", message: "Base", files: { "base.txt": name } })
+    await push(2, "main")
+    return { pushed, rebased: await this.#count(pull, "synchronized") }
+  }
+
+  async #count(pull: DemoPull, action: "opened" | "synchronized") {
     const earlier = await this.read()
     this.#requests.length = 0
-    await this.at.forge.notify(pull, "opened")
+    await this.at.forge.notify(pull, action)
     await this.at.reviewed(pull)
     const { commits, programs, statements, totals } = await this.#settled(earlier)
     return {
@@ -151,16 +176,19 @@ const expected = {
   threads: { 1: 0, 12: 0, 60: 0 },
   /** Starts of threads after a restart: one for the change and its record, and the parser. */
   threadsAgain: 2,
-  /** Messages in both directions between the service, the thread of the change and the parser: up to 16 files share one. */
-  messages: { 1: 88, 12: 124, 60: 228 },
+  /**
+   * Messages in both directions between the service, the thread of the change and the parser: up to 16 files share one; two for the lines that
+   * the round read.
+   */
+  messages: { 1: 90, 12: 126, 60: 230 },
   /** Each content once: both versions of the files, and the files that use their changed names, as far as no earlier review has parsed them. */
   parses: { 1: 1, 12: 23, 60: 108 },
   /** The new versions of the files. */
   parsesAgain: 12,
   /** Characters: the diff and the files that are recorded by line, the lines that use changed names, and texts of the model. */
   scrubbed: { 1: 665, 12: 64_470, 60: 349_542 },
-  /** The signature of the delivery, and the word that fences the prompt. */
-  hmacs: { 1: 2, 12: 2, 60: 2 }
+  /** The signature of the delivery, the word that fences the prompt, and the secret of the lines that were read. */
+  hmacs: { 1: 3, 12: 3, 60: 3 }
 }
 
 describe.each(["SQLite", "Postgres"] as const)("with records in %s", (store) => {
@@ -182,6 +210,12 @@ describe.each(["SQLite", "Postgres"] as const)("with records in %s", (store) => 
       statements: statements[store],
       commits: commits[store]
     })
+  })
+
+  it("a rebase that changes no patch costs no request and no statement that the review of a push does not cost", async () => {
+    const { pushed, rebased } = await counted.reviewAgain()
+    for (const name of ["requests", "statements", "commits", "programs"] as const)
+      expect([name, rebased[name] <= pushed[name]]).toEqual([name, true])
   })
 
   it("at rest, one statement in two seconds reads what a crash or a lost message may have left", async () => {

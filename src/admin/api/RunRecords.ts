@@ -6,6 +6,7 @@ import { structFields, time as timeField } from "../../domain/Field.ts"
 import { FindingState } from "../../domain/FindingState.ts"
 import { Anchor as StoredAnchor, ReportedProblem } from "../../domain/Problem.ts"
 import { DatedPublication } from "../../domain/Publication.ts"
+import { FindingRound as StoredFindingRound } from "../../domain/Round.ts"
 import { DatedOutcome } from "../../store/Outcomes.ts"
 import { RunLogLine } from "../../domain/RunLogLine.ts"
 import { Run as StoredRun } from "../../store/Runs.ts"
@@ -37,6 +38,8 @@ export const run = {
   ...change,
   duration_ms: maybeCount("Milliseconds from start to end"),
   findings: maybeCount("Number of findings"),
+  round: maybeCount("Number of the round of a pull request; a review that reads nothing starts none"),
+  late: maybeCount("Number of late findings, which are not posted and do not count"),
   cost_usd
 }
 
@@ -99,9 +102,21 @@ export const problem = shown(structFields(ReportedProblem), {
   quote: "Quoted code",
   confidence: "Confidence, 0 to 1"
 })
+export const findingRound = shown(structFields(StoredFindingRound), {
+  kind: "`new`: a line of it changed since the last review, or no earlier round read it. `late`: an earlier round read all of its lines. `carried`: an earlier round reported it",
+  since: "Round that reported it first",
+  missed: "First round that had read all of its lines, of one that was late"
+})
+
 const finding = {
   fingerprint: text("Identity, stable under shifted lines and changed wording"),
   ...problem.fields,
+  round: Schema.optionalKey(
+    Schema.Struct(findingRound.fields).annotate({
+      identifier: "FindingRound",
+      description: "How a finding relates to earlier rounds"
+    })
+  ),
   anchor: Schema.NullOr(Anchor).annotate({ description: "Null if the quote is not part of the diff" })
 }
 
@@ -195,6 +210,9 @@ export const RunDetails = Schema.Struct({
   skipped: maybeReason("Why there was nothing to review; no summary is posted then"),
   findings: Schema.Array(FollowedFinding),
   refuted: Schema.Array(Refuted),
+  late_findings: Schema.Array(Finding).annotate({
+    description: "Problems on lines that an earlier round read, below high: only the summary lists them"
+  }),
   coverage: Schema.optionalKey(Coverage),
   notices: Schema.Array(Reason).annotate({ description: "Truncation, dropped problems, fallbacks" }),
   models: Schema.Array(Schema.String).annotate({ description: "Models in order of first use, as provider/model" }),

@@ -7,7 +7,16 @@ import type { DatedPublication, Publication } from "../../domain/Publication.ts"
 import type { DatedOutcome } from "../../store/Outcomes.ts"
 import type { StoredEvent } from "../../store/Receipts.ts"
 import type { Run } from "../../store/Runs.ts"
-import { anchor, coverage, outcome, problem, publication, skippedFile, storedRun } from "../api/RunRecords.ts"
+import {
+  anchor,
+  coverage,
+  findingRound,
+  outcome,
+  problem,
+  publication,
+  skippedFile,
+  storedRun
+} from "../api/RunRecords.ts"
 import { changeView, toTime } from "./Views.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
 
@@ -23,7 +32,9 @@ export const runView = (run: Run) => ({
   head: run.head,
   ...withoutUndefined({
     duration_ms: durationOf(run),
-    findings: run.analysis === undefined ? undefined : openFindings(run.analysis).length
+    findings: run.analysis === undefined ? undefined : openFindings(run.analysis).length,
+    round: run.analysis?.round?.number,
+    late: run.analysis?.round === undefined ? undefined : (run.analysis.late?.length ?? 0)
   }),
   cost_usd: run.analysis?.usage.costUsd ?? null
 })
@@ -54,11 +65,13 @@ const ignoredDismissals = (publications: ReadonlyArray<Publication>) => {
   }))
 }
 
-export const findingView = ({ anchor: at, fingerprint, problem: reported }: Finding) => ({
-  fingerprint,
-  ...problem.view(reported),
-  anchor: at === undefined ? null : anchor.view(at)
-})
+export const findingView = ({ anchor: at, fingerprint, problem: reported, round }: Finding) =>
+  withoutUndefined({
+    fingerprint,
+    ...problem.view(reported),
+    round: round && findingRound.view(round),
+    anchor: at === undefined ? null : anchor.view(at)
+  })
 
 const coverageView = (found: Coverage) => ({
   ...coverage.view(found),
@@ -140,6 +153,7 @@ export const runDetails = (run: RunWithEvents, { deliveries, outcomes, previous,
       reason,
       model
     })),
+    late_findings: (run.analysis?.late ?? []).map(findingView),
     coverage: run.analysis === undefined ? undefined : coverageView(run.analysis.coverage),
     notices: run.analysis?.notices ?? [],
     models: run.analysis?.models ?? [],

@@ -78,6 +78,7 @@ const RunFacts = ({ run }: { readonly run: RunDetails }) => (
       [t("column.workspace"), run.workspace],
       run.head !== undefined && [t("column.commit"), <Commit key="head" id={run.head} />],
       run.base !== undefined && [t("run.base"), <Commit key="base" id={run.base} />],
+      run.round !== undefined && [t("run.round"), formatCount(run.round)],
       [t("column.started"), <Time key="started" at={run.started_at ?? run.created_at} />],
       [t("column.duration"), formatDuration(run.duration_ms)],
       run.waiting_until !== undefined && [t("run.waiting"), <Time key="waiting" at={run.waiting_until} />],

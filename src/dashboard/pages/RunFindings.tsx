@@ -73,6 +73,9 @@ export const FindingCard = ({ finding, note }: { readonly finding: Followed; rea
     {note === undefined ? null : <p className="quiet">{note}</p>}
     <footer>
       <Outcome finding={finding} />
+      {finding.round === undefined || finding.round.kind === "carried" ? null : (
+        <span className="quiet">{t(`finding.round.${finding.round.kind}`, { round: finding.round.missed ?? 0 })}</span>
+      )}
       {finding.anchor === null ? <span className="quiet">{t("finding.unanchored")}</span> : null}
       {finding.confidence === undefined ? null : (
         <span className="quiet">{t("finding.confidence", { rate: formatRate(finding.confidence) })}</span>
@@ -99,6 +102,14 @@ export const RunFindings = ({ run }: { readonly run: RunDetails }) => (
         <summary>{t("run.refuted", { count: run.refuted.length })}</summary>
         {run.refuted.map(({ finding, model, reason }) => (
           <FindingCard key={finding.fingerprint} finding={finding} note={t("run.refuted.by", { model, reason })} />
+        ))}
+      </details>
+    )}
+    {run.late_findings.length === 0 ? null : (
+      <details className="more">
+        <summary>{t("run.late", { count: run.late_findings.length })}</summary>
+        {bySeverity(run.late_findings).map((finding) => (
+          <FindingCard key={finding.fingerprint} finding={finding} />
         ))}
       </details>
     )}

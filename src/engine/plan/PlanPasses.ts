@@ -4,6 +4,7 @@ import type { Agent, AgentError, Brief, PassProgress } from "../../agent/Agent.t
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import type { Lesson } from "../../domain/Lesson.ts"
 import type { ReportedProblem } from "../../domain/Problem.ts"
+import type { EarlierRounds } from "../../domain/Round.ts"
 import type { Catalog } from "../../llm/Catalog.ts"
 import type { LinkedIssue } from "../../review/LinkedIssues.ts"
 import { scrubSecrets } from "../../review/Secrets.ts"
@@ -12,6 +13,7 @@ import { hasNothingToReview } from "../../review/NothingToReview.ts"
 import { needsSecondPass } from "../../review/Risk.ts"
 import { verdictsTool } from "../../review/VerifyPrompt.ts"
 import { advicePrompt } from "../../review/Prompt.ts"
+import { roundPrompt } from "../../review/RoundPrompt.ts"
 import { computeCapacity } from "../../review/PassSize.ts"
 import { passBudget } from "../../review/TokenBudget.ts"
 import type { PassBudget } from "../../review/TokenBudget.ts"
@@ -77,6 +79,8 @@ export interface PlanInput extends OutsideEvidence, KeptReferences {
   readonly issues?: ReadonlyArray<LinkedIssue> | undefined
   /** Lessons from earlier reviews of the repository; review.reflection controls their use. */
   readonly lessons?: ReadonlyArray<Lesson> | undefined
+  /** Present where the reviews of the target are rounds. */
+  readonly round?: EarlierRounds | undefined
   /** Receives the progress of agent CLIs by the number of the pass, from 1. */
   readonly onProgress?: ((pass: number, progress: PassProgress) => Effect.Effect<void>) | undefined
   /** Mounts further repositories. Runs just before the first model call. */
@@ -102,11 +106,11 @@ export const planPasses = Effect.fn("planPasses")(function* (
     namesLanguages: workspace.review.languages_auto_detect,
     fence
   }
-  const advice = adviceFor(input, files, fence)
-  const [adviceTokens = 0] = yield* change.run("countTokens", [advice ?? ""])
   // One checkout for all passes: they share its allowance of extra context.
   const readable = scrubbedCheckout(change, checkout)
   const budget = yield* budgetOf(change, input, system)
+  const advice = adviceFor(input, files, budget, fence)
+  const [adviceTokens = 0] = yield* change.run("countTokens", [advice ?? ""])
   const maxTokens = Math.max(minimumRoom, budget.tokens)
   const passContext = yield* readContext(change, readable, files, input, computeCapacity(maxTokens, budget.passes))
   const room = Math.max(
@@ -163,13 +167,19 @@ export const planPasses = Effect.fn("planPasses")(function* (
   }
 })
 
-/** Renders the lessons for the files that are read. */
-const adviceFor = ({ lessons, workspace }: PlanInput, files: CarriedFiles["files"], fence: string) => {
+/** Renders the lessons for the files that are read, and the memory of earlier rounds. */
+const adviceFor = (
+  { lessons, round, workspace }: PlanInput,
+  files: CarriedFiles["files"],
+  { systemTokens, tokens }: PromptBudget,
+  fence: string
+): string | undefined => {
   const paths = files.map(({ path }) => path)
-  return advicePrompt(
-    selectHints(lessons ?? [], paths, reflectionMode(workspace.review.reflection)).map(scrubSecrets),
-    fence
-  )
+  const changeTokens = files.reduce((sum, { bytes }) => sum + bytes, 0) / bytesPerToken
+  const hints = selectHints(lessons ?? [], paths, reflectionMode(workspace.review.reflection)).map(scrubSecrets)
+  const memory = roundPrompt(round, paths, systemTokens + Math.min(changeTokens, tokens), fence)
+  const parts = [advicePrompt(hints, fence), memory && scrubSecrets(memory)].filter((part) => part !== undefined)
+  return parts.length === 0 ? undefined : parts.join("\n\n")
 }
 
 /** The thread counts the change, of at most `capacity` tokens, or ranks it while git and the parser work on its context. */
@@ -191,18 +201,29 @@ const readContext = (
     ([passContext]) => passContext
   )
 
+interface PromptBudget extends PassBudget {
+  readonly systemTokens: number
+}
+
+/** Estimate, which no prompt of a diff is below. */
+const bytesPerToken = 4
+
 /** Returns the size of a pass without the system text, and the number of passes. */
 const budgetOf = Effect.fnUntraced(function* (change: ChangeThread, input: PlanInput, prompt: string) {
   const { snapshot, workspace } = input
   const model = yield* reviewModel(snapshot, workspace)
   const [systemTokens = 0] = yield* change.run("countTokens", [prompt])
-  return passBudget({
-    compression: snapshot.document.compression,
-    modelNames: model.names,
-    contextWindow: model.contextWindow,
-    systemTokens,
-    maxPasses: workspace.review.max_passes
-  })
+  const budget: PromptBudget = {
+    ...passBudget({
+      compression: snapshot.document.compression,
+      modelNames: model.names,
+      contextWindow: model.contextWindow,
+      systemTokens,
+      maxPasses: workspace.review.max_passes
+    }),
+    systemTokens
+  }
+  return budget
 })
 
 /** Tokens of the change that a pass holds at least, however long the rest of the prompt is. */

@@ -20,6 +20,8 @@ export interface CarriedFiles {
   readonly unchanged: ReadonlyArray<FileFacts>
   /** Findings in the files that are not read again, with their current lines. */
   readonly findings: ReadonlyArray<Finding>
+  /** Late ones among them, which are not published. */
+  readonly late: ReadonlyArray<Finding>
 }
 
 /** Reason why a pass did not get to read everything: the money was used up, it failed, or its responses were cut at their limit. */

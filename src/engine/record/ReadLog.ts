@@ -89,6 +89,7 @@ export const toRecord = (log: ReadLog, { head, from }: Checkout, input: ReviewIn
     : { issues: input.issues.map(({ number, title }) => ({ number, title: scrubSecrets(title) })) }),
   filters: input.filters,
   ...(input.previous === undefined ? {} : { previous: input.previous }),
+  ...(input.round === undefined ? {} : { round: input.round }),
   ...(input.lessons === undefined ? {} : { lessons: input.lessons }),
   ...(log.listed.length > maxChanges
     ? {}

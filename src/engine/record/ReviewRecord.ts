@@ -13,6 +13,7 @@ import { Analysis } from "../../domain/Analysis.ts"
 import { BlameLine } from "../../vcs/Checkout.ts"
 import { Lesson } from "../../domain/Lesson.ts"
 import { Reason } from "../../domain/Reason.ts"
+import { EarlierRounds } from "../../domain/Round.ts"
 
 const Read = Schema.Struct({ key: Schema.String, text: Schema.optional(Schema.String) })
 /** Paths that git found. */
@@ -38,6 +39,7 @@ export const ReviewRecord = Schema.Struct({
     exclude: Schema.Array(Schema.String)
   }),
   previous: Schema.optional(Analysis),
+  round: Schema.optional(EarlierRounds),
   lessons: Schema.optional(Schema.Array(Lesson)),
   /** Every path that the change touches; absent where there were too many. */
   changes: Schema.optional(

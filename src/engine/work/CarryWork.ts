@@ -12,13 +12,18 @@ export const makeCarryWork = (state: ReadState) => {
   const credentials = () => (leaked ??= findCredentials(state.selected.files))
   const identities = () => (state.ids ??= patchIds(state.selected.files))
   return {
-    /** Carries over from an earlier review: positions of the files that are not read again, and the findings in them. */
+    /**
+     * Carries over from an earlier review: positions of the files that are not read again, and the findings in them. With `isWhole` nothing
+     * unless no file is to be read again.
+     */
     carry: (
       findings: ReadonlyArray<Finding>,
-      earlier: ReadonlyArray<FilePatch> | undefined
+      earlier: ReadonlyArray<FilePatch> | undefined,
+      isWhole: boolean
     ): { readonly unchanged: Int32Array; readonly findings: ReadonlyArray<Finding> } => {
       const { files } = state.selected
-      state.carried = carry(files, identities(), { findings, patches: earlier })
+      const carried = carry(files, identities(), { findings, patches: earlier })
+      if (!isWhole || carried.files.length === 0) state.carried = carried
       const unchanged = new Set(state.carried.unchanged)
       return {
         unchanged: Int32Array.from(files.flatMap((file, at) => (unchanged.has(file) ? [at] : []))),

@@ -17,6 +17,7 @@ import { makeReadState } from "./ReadState.ts"
 import { makeReadWork } from "./ReadWork.ts"
 import { makeRecordWork } from "./RecordWork.ts"
 import { makeReferenceWork } from "./ReferenceWork.ts"
+import { makeRoundWork } from "./RoundWork.ts"
 import { makeSearchWork } from "./SearchWork.ts"
 import { makeSelectWork } from "./SelectWork.ts"
 import { makeIssueCodeWork } from "./IssueCodeWork.ts"
@@ -36,6 +37,7 @@ export const makeChangeWork = () => {
     ...makeCompressWork(fit),
     ...makePassWork(read, fit),
     ...makeFindWork(read, fit),
+    ...makeRoundWork(read, fit),
     ...makeEvidenceWork(read),
     ...makeRecordWork(),
     ...makeReferenceWork(read),

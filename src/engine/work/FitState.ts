@@ -1,4 +1,5 @@
 /** State of the thread of a change for the parts that are shown verbatim. */
+import type { FileBatch } from "../../review/Batches.ts"
 import type { RankedHunk } from "../../review/Compress.ts"
 import type { FileDiff } from "../../review/FileDiff.ts"
 
@@ -12,6 +13,8 @@ export interface FitState {
   readable: ReadonlyArray<FileDiff>
   /** Tokens that lines of definitions may still take. */
   room: number
+  /** Files of each pass. */
+  batches: ReadonlyArray<FileBatch>
   /** Present where the change is over its limit of tokens. */
   compressed: CompressedState | undefined
 }
@@ -32,6 +35,7 @@ export const makeFitState = (): FitState => ({
   shown: [],
   readable: [],
   room: 0,
+  batches: [],
   compressed: undefined
 })
 

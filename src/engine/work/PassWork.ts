@@ -56,16 +56,11 @@ interface PlannedPasses {
 interface PassState {
   /** Files at the head that are shown in addition to their diffs, by path. */
   readonly wholes: Map<string, string>
-  planned:
-    | {
-        readonly fence: string
-        readonly batches: ReadonlyArray<FileBatch>
-      }
-    | undefined
+  fence: string
 }
 
 export const makePassWork = (read: ReadState, fit: FitState) => {
-  const state: PassState = { wholes: new Map(), planned: undefined }
+  const state: PassState = { wholes: new Map(), fence: "" }
 
   return {
     /** Names of the skills that are active for the files to be read, and of those with too many patterns. */
@@ -92,7 +87,8 @@ export const makePassWork = (read: ReadState, fit: FitState) => {
       const size = passSize(tokens + wholeTokens, input.room, input.maxPasses)
       const planned = planBatches(long.files, size.maxTokens, state.wholes, size.passes)
       const batches = planned.slice(0, input.maxPasses)
-      state.planned = { fence: input.fence, batches }
+      fit.batches = batches
+      state.fence = input.fence
       const left = planned.slice(input.maxPasses).flatMap(partsOf)
       return {
         passes: batches.map(partsOf),
@@ -105,11 +101,11 @@ export const makePassWork = (read: ReadState, fit: FitState) => {
     findInjections: ({ title, description, background }: CommonInput): ReadonlyArray<ReportedProblem> =>
       injections({ files: fit.shown, title, description, ...background }),
     renderPass: (index: number): string => {
-      const { planned } = state
-      const batch = planned?.batches[index]
-      if (planned === undefined || batch === undefined) return ""
-      const { batches, fence } = planned
-      return passPrompt({ batch, pass: { index: index + 1, of: batches.length }, fence })
+      const { batches } = fit
+      const batch = batches[index]
+      return batch === undefined
+        ? ""
+        : passPrompt({ batch, pass: { index: index + 1, of: batches.length }, fence: state.fence })
     }
   }
 }

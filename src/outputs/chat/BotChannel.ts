@@ -4,6 +4,7 @@
  */
 import { Duration, Effect } from "effect"
 import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
+import { hasNews } from "../../domain/Analysis.ts"
 import { isForgeKind } from "../../domain/Kinds.ts"
 import type { Operation, Publication } from "../../domain/Publication.ts"
 import { resolveAuthor } from "../channels/Author.ts"
@@ -40,6 +41,7 @@ export const planChat =
   (input, channel, parts) => {
     const { analysis, head, workspace, change } = input
     const visible = visibleFindings(channel, analysis)
+    if (!hasNews(analysis) && change.requestedBy === undefined) return []
     if (visible.length === 0 && cleanPolicy(workspace, channel, analysis) !== "publish") return []
     const labels = labelsFor(workspace.review.output_language)
     const { limit, safe } = platforms[name]

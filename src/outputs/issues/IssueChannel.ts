@@ -31,7 +31,7 @@ import { renderIssueText } from "../text/Render.ts"
 import { gfm } from "../SafeText.ts"
 import { issueScope } from "../channels/Scopes.ts"
 import { severityLabel } from "./SeverityLabel.ts"
-import { visibleFindings } from "../review/VisibleFindings.ts"
+import { listPresent, visibleFindings } from "../review/VisibleFindings.ts"
 
 /** Maximum number of own issues that are read; dismissals in older ones have no effect. */
 const maxOpen = 2000
@@ -100,7 +100,7 @@ export const issueChannel = (limit: number): ChannelKind => ({
       mode,
       title: renderTitle(channel, labelsFor(workspace.review.output_language).problemsOf(subject)),
       problems: visible.map((finding) => toIssueProblem(input, channel, finding)),
-      present: analysis.findings.map(({ fingerprint }) => fingerprint),
+      present: listPresent(analysis),
       ...(checked.length === 0 ? {} : { checked })
     }
     return [{ operationId: operationId(input, channel.name, "Issues", 0), operation }]

@@ -5,7 +5,7 @@
  */
 import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
 import type { Change } from "../../domain/Change.ts"
-import { isRefusedByBudget } from "../../domain/Analysis.ts"
+import { hasNews, isRefusedByBudget } from "../../domain/Analysis.ts"
 import { hasUnreadText, isMostlyRead, namesAll } from "../../domain/Coverage.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import type { InlineComment, Operation } from "../../domain/Publication.ts"
@@ -18,11 +18,13 @@ import type { Renderer } from "../text/Render.ts"
 import { headScope, summaryFp, summaryScope } from "../channels/Scopes.ts"
 import {
   countHidden,
+  listPresent,
   listsAllProblems,
   selectInline,
   selectShown,
   trackedFindings,
-  visibleFindings
+  visibleFindings,
+  visibleLate
 } from "./VisibleFindings.ts"
 import { toSummaryProblems } from "../text/FindingList.ts"
 import { fillAlone } from "../text/FillSummary.ts"
@@ -53,7 +55,7 @@ export const planThreads = (input: PublishInput, channel: ChannelConfig): Readon
   const operation: Operation = {
     _tag: "Threads",
     head,
-    present: analysis.findings.map(({ fingerprint }) => fingerprint),
+    present: listPresent(analysis),
     analysed: whole ? reviewed : [],
     changed: whole ? [...reviewed, ...skipped.map(({ path }) => path)] : []
   }
@@ -99,7 +101,7 @@ const planCommitComment = ({
 }: PlanInput): ReadonlyArray<Planned> => {
   if (policy === "update") return []
   const op = operationId(input, channel.name, "CommitComment", 0)
-  const rendered = renderSummary(input, channel, { visible, inline: [], hidden }, { op }, renderer)
+  const rendered = renderSummary(input, channel, { visible, inline: [], hidden, late: [] }, { op }, renderer)
   const style = { language: input.workspace.review.output_language, ...renderer }
   const body = fillAlone(rendered, toSummaryProblems(input, selectShown(channel, visible, [], false)), style)
   return [{ operationId: op, operation: { _tag: "CommitComment", head: input.head, body } }]
@@ -109,7 +111,13 @@ const planSummary = ({ input, channel, renderer, visible, hidden, inline, hasLin
   const op = operationId(input, channel.name, "Summary", 0)
   const scopeId = channel.review_update_strategy === "always_new" ? op : ""
   const scope = summaryScope(input.workspace.id, channel.name, scopeId)
-  const body = renderSummary(input, channel, { visible, inline, hidden }, { op, fp: summaryFp, scope }, renderer)
+  const body = renderSummary(
+    input,
+    channel,
+    { visible, inline, hidden, late: visibleLate(channel, input.analysis) },
+    { op, fp: summaryFp, scope },
+    renderer
+  )
   return {
     operationId: op,
     operation: {
@@ -129,9 +137,10 @@ const planReviews = ({ input, channel, renderer, visible, inline, hasLines }: Pl
   const { analysis, head, workspace } = input
   const event = visible.length > 0 ? (channel.review_event ?? "COMMENT") : "COMMENT"
   const isReviewed = !isRefusedByBudget(analysis)
-  const postsClean = hasLines && visible.length === 0 && !workspace.review.skip_lgtm && isReviewed
+  const isNews = hasLines && isReviewed && hasNews(analysis)
+  const postsClean = isNews && visible.length === 0 && !workspace.review.skip_lgtm
   // A verdict is also published where no problem has a line.
-  const postsVerdict = hasLines && renderer.verdicts && event === "REQUEST_CHANGES" && isReviewed
+  const postsVerdict = isNews && renderer.verdicts && event === "REQUEST_CHANGES"
   const count = Math.max(Math.ceil(inline.length / maxPerReview), postsClean || postsVerdict ? 1 : 0)
   return Array.from({ length: count }, (_, part): Planned => {
     const batch = inline.slice(part * maxPerReview, (part + 1) * maxPerReview)
@@ -165,6 +174,8 @@ export const planReview = (
   const plan: PlanInput = { input, channel, renderer, visible, hidden, inline, hasLines, policy }
   if (!isPull) return planCommitComment(plan)
   // Findings without a line need the summary, even where the route selects none for this channel.
-  const summary = parts.summary || inline.length < visible.length ? [planSummary(plan)] : []
+  const needsSummary = parts.summary || inline.length < visible.length
+  const repeatsSummary = channel.review_update_strategy === "always_new" && !hasNews(analysis)
+  const summary = needsSummary && !repeatsSummary ? [planSummary(plan)] : []
   return [...summary, ...planReviews(plan), ...settled]
 }

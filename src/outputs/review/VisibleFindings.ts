@@ -20,6 +20,10 @@ const bySeverity = (channel: ChannelConfig, findings: ReadonlyArray<Finding>): R
 export const visibleFindings = (channel: ChannelConfig, analysis: Findings): ReadonlyArray<Finding> =>
   bySeverity(channel, openFindings(analysis))
 
+/** Returns the late findings of at least the channel's minimum severity, the most severe first. */
+export const visibleLate = (channel: ChannelConfig, { late = [] }: Pick<Analysis, "late">): ReadonlyArray<Finding> =>
+  bySeverity(channel, late)
+
 /** Returns the number of findings that are not dismissed and are below the channel's minimum severity. */
 export const countHidden = (channel: ChannelConfig, analysis: Findings): number =>
   openFindings(analysis).length - visibleFindings(channel, analysis).length
@@ -70,6 +74,10 @@ export const selectShown = (
     folded: new Set(minor)
   }
 }
+
+/** Returns the fingerprints of all problems that exist, published or not. */
+export const listPresent = ({ findings, late = [] }: Pick<Analysis, "findings" | "late">): ReadonlyArray<string> =>
+  [...findings, ...late].map(({ fingerprint }) => fingerprint)
 
 /**
  * Returns whether the analysis lists all problems: a skipped one, or one that reached its limit of problems, may be incomplete.

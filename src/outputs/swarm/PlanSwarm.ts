@@ -17,7 +17,14 @@ import type { Renderer } from "../text/Render.ts"
 import type { SummaryStyle } from "../text/FillSummary.ts"
 import { summaryFp } from "../channels/Scopes.ts"
 import { toSummaryProblems } from "../text/FindingList.ts"
-import { countHidden, selectInline, selectShown, trackedFindings, visibleFindings } from "../review/VisibleFindings.ts"
+import {
+  countHidden,
+  selectInline,
+  selectShown,
+  trackedFindings,
+  visibleFindings,
+  visibleLate
+} from "../review/VisibleFindings.ts"
 import { swarmScope } from "./OwnComments.ts"
 
 /** Maximum number of comments in one operation. */
@@ -73,7 +80,13 @@ export const planSwarm: ChannelKind["plan"] = (input, channel, parts) => {
     operation: {
       _tag: "Summary",
       head,
-      body: renderSummary(input, channel, { visible, inline, hidden }, marker, swarmRenderer),
+      body: renderSummary(
+        input,
+        channel,
+        { visible, inline, hidden, late: visibleLate(channel, analysis) },
+        marker,
+        swarmRenderer
+      ),
       problems: toSummaryProblems(
         input,
         selectShown(channel, trackedFindings(channel, analysis), inline, parts.lineComments)

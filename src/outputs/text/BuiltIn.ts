@@ -1,5 +1,5 @@
 /** The built-in templates (Handlebars, Markdown). Values come from View.ts, which makes them safe for their position. */
-const problemText = `{{problem.icon}} **{{problem.severity_label}}**{{#if problem.title}} · {{problem.title}}{{/if}} · \`{{problem.category_label}}\`
+const problemText = `{{problem.icon}} **{{problem.severity_label}}**{{#if problem.title}} · {{problem.title}}{{/if}} · \`{{problem.category_label}}\`{{#if problem.missed}} · {{problem.missed}}{{/if}}
 
 {{problem.message}}
 {{#if problem.suggestion_block}}
@@ -119,7 +119,34 @@ const foldedWalkthrough = `{{#if summary.folded}}
 ${plainWalkthrough}
 {{/if}}`
 
-const summaryText = (walkthrough: string): string => `## {{labels.title}}
+const lateRows = `{{#each late.problems}}
+- {{icon}} {{severity_label}} · {{title_link}}
+{{/each}}
+{{#if late.more}}
+- {{late.more}}
+{{/if}}`
+
+const foldedLate = `{{#if late}}
+
+<details>
+<summary>{{late.title}}</summary>
+
+${lateRows}
+
+</details>
+{{/if}}`
+
+const plainLate = `{{#if late}}
+
+{{late.title}}
+
+${lateRows}
+{{/if}}`
+
+const summaryText = (
+  walkthrough: string,
+  late: string
+): string => `## {{labels.title}}{{#if summary.round}} · {{summary.round}}{{/if}}
 {{#if mentions}}
 
 {{mentions}}
@@ -136,6 +163,7 @@ const summaryText = (walkthrough: string): string => `## {{labels.title}}
 
 {{summary.hidden}}
 {{/if}}
+${late}
 ${walkthrough}
 {{#if notices}}
 
@@ -150,7 +178,7 @@ ${walkthrough}
 const footer =
   "aicr{{#if run.models}} · {{labels.model}} {{run.models}}{{/if}} · {{labels.commit}} {{vcs.head_link}}{{#if run.spent}} · {{run.spent}}{{/if}}{{#if run.url}} · [{{labels.details}}]({{run.url}}){{/if}}"
 
-export const summaryTemplate = `${summaryText(foldedWalkthrough)}
+export const summaryTemplate = `${summaryText(foldedWalkthrough, foldedLate)}
 <details>
 <summary>{{coverage.line}}</summary>
 
@@ -176,7 +204,7 @@ export const summaryTemplate = `${summaryText(foldedWalkthrough)}
 `
 
 /** Template for a summary in Swarm, which shows HTML as text. */
-export const swarmSummaryTemplate = `${summaryText(plainWalkthrough)}
+export const swarmSummaryTemplate = `${summaryText(plainWalkthrough, plainLate)}
 {{coverage.line}}
 
 {{#if coverage.left_out}}

@@ -12,7 +12,7 @@ import type { PublishInput } from "../channels/Channel.ts"
 import { reviewLabels } from "../Labels.ts"
 import { reconcile } from "../review/Reconcile.ts"
 import type { ExistingProblem, Reconciled } from "../review/Reconcile.ts"
-import { listsAllProblems } from "../review/VisibleFindings.ts"
+import { listPresent, listsAllProblems } from "../review/VisibleFindings.ts"
 import type { Shown } from "../review/VisibleFindings.ts"
 import { gfm } from "../SafeText.ts"
 import { lineUrl } from "./Links.ts"
@@ -28,7 +28,8 @@ export const toSummaryProblems = (input: PublishInput, { detailed, findings, fol
   const { reviewed, skipped } = analysis.coverage
   const style = { language: workspace.review.output_language, suggestions: "plain", safe: gfm } as const
   const toProblem = (finding: Finding): SummaryProblem => {
-    const { fingerprint: fp, problem, anchor } = finding
+    const { fingerprint: fp, problem, anchor, round } = finding
+    const missed = round?.missed
     const { code_block: code = "", message, place } = problemView(finding, style)
     const url = lineUrl(change, head, finding)
     return {
@@ -39,7 +40,8 @@ export const toSummaryProblems = (input: PublishInput, { detailed, findings, fol
       place,
       ...(url === undefined ? {} : { url }),
       ...(detailed.has(finding) ? { detail: `${message}${code}`.trim() } : {}),
-      ...(folded.has(finding) ? { folded: true } : {})
+      ...(folded.has(finding) ? { folded: true } : {}),
+      ...(missed === undefined ? {} : { missed })
     }
   }
   return {
@@ -48,7 +50,7 @@ export const toSummaryProblems = (input: PublishInput, { detailed, findings, fol
     ...(analysis.skipped === undefined && openFindings(analysis).every((finding) => findings.includes(finding))
       ? { clean: reviewLabels(input).clean }
       : {}),
-    present: analysis.findings.map(({ fingerprint }) => fingerprint),
+    present: listPresent(analysis),
     analysed: reviewed,
     changed: [...reviewed, ...skipped.map(({ path }) => path)],
     complete: listsAllProblems(input) && namesAll(analysis.coverage)
@@ -105,7 +107,7 @@ export interface ListInput {
 }
 
 /** A finding of the list, as the newest review leaves it. */
-export interface FindingRow extends ListedFinding, Pick<SummaryProblem, "detail" | "folded"> {
+export interface FindingRow extends ListedFinding, Pick<SummaryProblem, "detail" | "folded" | "missed"> {
   /** True if the review before did not have it. */
   readonly isNew: boolean
   /** True for an open finding whose file the review did not read in full. */

@@ -72,11 +72,12 @@ const linked = ({ name, place, url }: FindingRow): string => {
   return name === "" ? title : `${title} · ${place}`
 }
 
-const stateWord = ({ ignored, isNew, isUnread, state }: FindingRow, labels: Labels): string | undefined => {
+const stateWord = ({ ignored, isNew, isUnread, missed, state }: FindingRow, labels: Labels): string | undefined => {
   if (isUnread) return labels.unread
   if (state !== "open") return labels.states[state]
   if (ignored.length > 0)
     return `${labels.since.ignored}${labels.colon}${ignored.slice(0, maxPeople).map(gfm.codeSpan).join(", ")}`
+  if (missed !== undefined) return labels.missed(missed)
   return isNew ? labels.since.fresh : undefined
 }
 

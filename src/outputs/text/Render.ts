@@ -89,7 +89,7 @@ export const renderSummary = (
       ? rendered.text
       : renderTemplate(input, channel, "summary", view([rendered.notice]), builtIn).text
   return finish(
-    fillCode(text, shares.visible, gfm),
+    fillCode(text, [...shares.visible, ...shares.late], gfm),
     marker,
     input,
     mention ? renderer.limit - roomForMention : renderer.limit
@@ -118,7 +118,11 @@ export const renderChat = (
   const mention = channel.mention_author === true
   const named = detail === "titles" ? visible.map(withTitle) : visible
   const view = (notices: ReadonlyArray<Reason>) => {
-    const summary = summaryView(input, { visible: named, inline: [], hidden }, { mention, since: false, notices, safe })
+    const summary = summaryView(
+      input,
+      { visible: named, inline: [], hidden, late: [] },
+      { mention, since: false, notices, safe }
+    )
     const chat = {
       text: detail === "full" ? summary.summary.text : undefined,
       problems: detail === "brief" ? [] : summary.problems,

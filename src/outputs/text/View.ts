@@ -2,6 +2,7 @@
  * Builds the variables of templates: event, target, repo, vcs, run, summary, problems, problem, mentions, and the labels in the
  * output language. All text from models and changes is already sanitised here, so templates need no escaping.
  */
+import { countBySeverity } from "../../domain/Analysis.ts"
 import type { Analysis, ChangeFacts } from "../../domain/Analysis.ts"
 import type { Change } from "../../domain/Change.ts"
 import { countReviewed, countSkipped, countUnchanged } from "../../domain/Coverage.ts"
@@ -150,6 +151,7 @@ export const problemView = (finding: Finding, { language, suggestions, safe }: P
     why_block: whyBlock(finding, location, labels.checked, safe),
     agent_block: agentBlock(finding, safe),
     confidence: problem.confidence,
+    missed: finding.round?.missed === undefined ? undefined : labels.missed(finding.round.missed),
     fingerprint: finding.fingerprint
   }
 }
@@ -240,6 +242,8 @@ export interface Shares {
   readonly inline: ReadonlyArray<Finding>
   /** Number of findings below the channel's minimum severity. */
   readonly hidden: number
+  /** Late findings of at least this severity, which have no comment. */
+  readonly late: ReadonlyArray<Finding>
 }
 
 interface SummaryOptions {
@@ -278,6 +282,8 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
     summary: {
       text: safe.markdown(summaryText(analysis, show)),
       skipped: analysis.skipped === undefined ? undefined : safe.line(show(analysis.skipped)),
+      round:
+        analysis.round === undefined || analysis.round.number < 2 ? undefined : labels.round(analysis.round.number),
       found: labels.found(shares.visible.length),
       inline: shares.inline.length,
       hidden: shares.hidden === 0 ? undefined : labels.hidden(shares.hidden),
@@ -285,6 +291,7 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
       ...walkthroughView(input, safe),
       since: since ? sinceSlot : undefined
     },
+    late: lateView(shares.late, toView, language),
     counts: counts.length === 0 ? undefined : counts,
     problems: shares.visible.map(toView),
     at_lines: shares.inline.length === 0 ? undefined : shares.inline.slice(0, maxItems).map(toView),
@@ -303,6 +310,21 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
       files: countReviewed(analysis.coverage),
       lines
     }
+  }
+}
+
+/** Returns the late problems, which only the summary lists. */
+const lateView = <A>(late: ReadonlyArray<Finding>, toView: (finding: Finding) => A, language: string) => {
+  if (late.length === 0) return undefined
+  const labels = labelsFor(language)
+  const severities = countBySeverity(late.map(({ problem }) => problem.severity)).map((one): Reason => ({
+    _tag: "SeverityCount",
+    ...one
+  }))
+  return {
+    title: labels.late(inLanguage(language)({ _tag: "ProblemsFound", severities })),
+    problems: late.slice(0, maxItems).map(toView),
+    more: late.length > maxItems ? labels.more(late.length - maxItems) : undefined
   }
 }
 

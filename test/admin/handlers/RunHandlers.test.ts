@@ -89,6 +89,23 @@ describe("runs", () => {
     assert.include(publication, { created_at: "1970-01-01T00:00:02.000Z", updated_at: "1970-01-01T00:00:00.004Z" })
   })
 
+  it("name the round and its late findings, without the digests of lines", async () => {
+    const late = { ...finding("b"), round: { kind: "late", since: 2, missed: 1 } as const }
+    const id = await ended(
+      { repo: "acme/rounds", number: 6 },
+      {
+        findings: [{ ...finding("a"), round: { kind: "carried", since: 1 } }],
+        late: [late],
+        round: { number: 2, key: "secret", read: [{ path: "a", marks: "abcd", rounds: [[1, 1]] }], reported: [] }
+      }
+    )
+    const { body } = await get(`/runs/${id}`)
+    assert.include(body, { round: 2, late: 1 })
+    assert.deepStrictEqual(listOf(body["findings"])[0]?.["round"], { kind: "carried", since: 1 })
+    assert.deepInclude(listOf(body["late_findings"])[0], { round: { kind: "late", since: 2, missed: 1 } })
+    assert.notMatch(JSON.stringify(body), /secret|abcd/)
+  })
+
   it("are compared with the previous one of the change, or another one", async () => {
     const at = { repo: "acme/compare", number: 6 }
     const first = await ended(at, { findings: [finding("a"), finding("b")] })

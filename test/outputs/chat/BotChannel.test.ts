@@ -164,6 +164,22 @@ describe("chat bots", () => {
     expect(platform.got).toHaveLength(1)
   })
 
+  it("sends nothing about a later round without news, unless a person requested it", () => {
+    const round = { number: 2, key: "k", read: [], reported: [] }
+    const plan = (kind: "new" | "carried", requestedBy?: string) => {
+      const findings = [{ ...finding(1), round: { kind, since: 1 } }]
+      const given = input(findings, { analysis: analysis(findings, { round }) })
+      const change = { ...given.change, requestedBy }
+      return table.feishu_bot.plan({ ...given, change }, setup("feishu_bot").channel, {
+        lineComments: true,
+        summary: true
+      })
+    }
+    expect(plan("carried")).toEqual([])
+    expect(plan("carried", "erin")).toHaveLength(1)
+    expect(plan("new")).toHaveLength(1)
+  })
+
   it("notifies a group of each new issue once, whatever is lost", async () => {
     host.forge.fail(/POST .*\/issues$/, { kind: "lost" })
     platform.replies.push({ cut: true })

@@ -436,3 +436,77 @@ describe("templates of the configuration", () => {
     expect(summaryOf(templated("x", "{{#if}}"))).toMatch(/template s: .*the built-in template is used/)
   })
 })
+
+describe("a later round", () => {
+  const round = (number: number, isResumed?: true) => ({
+    number,
+    key: "k",
+    read: [],
+    reported: [],
+    ...(isResumed && { isResumed })
+  })
+  const carried = { ...finding(1), round: { kind: "carried", since: 1 } as const }
+  const fresh = { ...finding(2), round: { kind: "new", since: 2 } as const }
+  const late = { ...finding(3, { severity: "low" }), round: { kind: "late", since: 2, missed: 1 } as const }
+  const given = (
+    findings: ReadonlyArray<typeof carried | typeof fresh>,
+    more: Partial<Parameters<typeof analysis>[1]> = {},
+    review = {}
+  ) =>
+    input(findings, {
+      analysis: analysis(findings, { round: round(2), ...more }),
+      workspace: workspace({}, { output_language: "en", skip_lgtm: false, ...review })
+    })
+  const tags = (...args: Parameters<typeof plan>) => operations(...args).map(({ _tag }) => _tag)
+
+  it("posts that there are no problems only if it is the first one", () => {
+    expect(tags(given([], { round: round(1) }))).toEqual(["Summary", "Review"])
+    expect(tags(given([], { round: round(1, true) }))).toEqual(["Summary"])
+    expect(tags(given([]))).toEqual(["Summary"])
+  })
+
+  it("requests changes again only for what is new", () => {
+    const settings = channel({ review_event: "REQUEST_CHANGES" })
+    const unanchored = <A extends object>(one: A) => ({ ...one, anchor: undefined })
+    expect(tags(given([unanchored(carried)]), settings)).toEqual(["Summary"])
+    expect(tags(given([unanchored(fresh)]), settings)).toEqual(["Summary", "Review"])
+  })
+
+  it("has no summary of its own without news", () => {
+    const settings = channel({ review_update_strategy: "always_new" })
+    expect(tags(given([carried], { dismissed: [carried.fingerprint] }), settings)).toEqual([])
+    expect(tags(given([fresh]), settings)).toContain("Summary")
+    expect(tags(given([fresh], { dismissed: [fresh.fingerprint] }), settings)).toEqual([])
+  })
+
+  it("names its number and folds late findings, which count nowhere", () => {
+    const list = operations(given([carried], { late: [late] }))
+    const body = visible(summaryOf(list))
+    expect(body).toMatch(/^## Code review · round 2\n\n\*\*1 problem found: 1 medium\*\*\n/)
+    expect(body).toContain("<summary>Found late, on lines that an earlier round read: 1 low</summary>\n\n- 🟡 Low · ")
+    expect(body).toContain("Title 3")
+    expect(
+      reviewsOf(list)
+        .flatMap(({ comments }) => comments)
+        .map((comment) => comment.line)
+    ).toEqual([1])
+    const hidden = operations(given([carried], { late: [late] }), channel({ min_severity: "medium" }))
+    expect(summaryOf(hidden)).not.toContain("Title 3")
+  })
+
+  it("names the round that missed a late finding", () => {
+    const missed = { ...finding(4, { severity: "high" }), round: { kind: "late", since: 2, missed: 1 } as const }
+    const list = operations(input([missed], { analysis: analysis([missed], { round: round(2) }) }))
+    expect(visible(reviewsOf(list)[0]?.comments[0]?.body ?? "")).toMatch(
+      /^🔴 \*\*High\*\* · Title 4 · `bug` · missed in round 1\n/
+    )
+    expect(summaryOf(list)).toMatch(/^- \*\*1\*\* 🔴 High · .* · missed in round 1$/m)
+  })
+
+  it("keeps a comment about a late finding open", () => {
+    const threads = whole(given([carried], { late: [late] })).flatMap(({ operation }) =>
+      operation._tag === "Threads" ? [operation] : []
+    )
+    expect(threads[0]?.present).toEqual([carried.fingerprint, late.fingerprint])
+  })
+})

@@ -51,6 +51,13 @@ const leak = at(4, 30, {
   quote: "open(path)"
 })
 
+const slow = at(5, 31, {
+  severity: "medium",
+  title: "The list is searched in a loop",
+  message: "Use a set.",
+  quote: "list.includes(one)"
+})
+
 /** Removes what only programs read, and what differs from run to run. */
 const readable = (body: string, head: string): string =>
   body
@@ -75,7 +82,8 @@ describe.each(ForgeKind.literals)("a change on %s", (kind) => {
     const history: Array<Publication> = []
     const settings = channel({ kind: kinds[kind] })
     const said: Array<string> = []
-    const review = async (round: string, findings: ReadonlyArray<Finding>) => {
+    const known = new Set<string>()
+    const review = async (round: string, findings: ReadonlyArray<Finding>, late: ReadonlyArray<Finding> = []) => {
       await here.forge.push(repoName, {
         branch: "feature/x",
         message: round,
@@ -83,13 +91,21 @@ describe.each(ForgeKind.literals)("a change on %s", (kind) => {
       })
       const { head } = here.pull
       const before = here.pull.comments.length + here.pull.reviews.length
-      const given = input(findings, {
+      const number = history.filter(({ operation }) => operation._tag === "Summary").length + 1
+      const settled = findings.map((one): Finding => {
+        const isKnown = known.has(one.fingerprint)
+        known.add(one.fingerprint)
+        return { ...one, round: isKnown ? { kind: "carried", since: 1 } : { kind: "new", since: number } }
+      })
+      const given = input(settled, {
         runId: `run-${history.length}`,
         change: { ...change, provider: kind, head, url: "http://forge.test/team/shop/pulls/1" },
         head,
         workspace: workspace({}, { output_language: "en" }),
         guideUrl: "http://aicr.test/developers",
-        analysis: analysis(findings, {
+        analysis: analysis(settled, {
+          round: { number, key: "k", read: [], reported: [] },
+          ...(late.length === 0 ? {} : { late }),
           coverage: { reviewed: [file], skipped: [], lines: 3 },
           summary: "- `src`: sums the lines of an invoice, so that the total is right.",
           facts: { files: 1, additions: 40, deletions: 2, riskiest: [file], tests: 0, names: [] }
@@ -121,7 +137,7 @@ describe.each(ForgeKind.literals)("a change on %s", (kind) => {
     const { dismiss, review, said } = await begin()
     const opened = await review("opened", [overflow, secret, name])
     const pushed = await review("pushed", [overflow, secret, leak, name])
-    const repaired = await review("repaired", [secret, leak, name])
+    const repaired = await review("repaired", [secret, leak, name], [slow])
     dismiss(1)
     const dismissed = await review("dismissed", [secret, leak, name])
     const rounds = [opened, pushed, repaired, dismissed]
