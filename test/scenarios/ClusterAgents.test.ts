@@ -2,7 +2,7 @@
 import { expect, it } from "vitest"
 import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
-import { honest } from "../harness/Installation.ts"
+import { honest, renderContent } from "../harness/Installation.ts"
 import { callMcp } from "../harness/McpCalls.ts"
 
 it("an objection at two nodes is decided once, also if the node that decides dies", async () => {
@@ -22,11 +22,17 @@ it("an objection at two nodes is decided once, also if the node that decides die
   const { id, token } = created.body
   const quote = 'export const marked = "marker-cart-end"'
 
-  const asked: Array<string> = []
+  // The host of these tests has no contents of files.
+  const content = Buffer.from(renderContent("cart", 1)).toString("base64")
+  at.host.onRequest = ({ method, path }) =>
+    method === "GET" && path.endsWith("/contents/src/cart.ts")
+      ? { kind: "answer", answer: { status: 200, body: { path: "src/cart.ts", encoding: "base64", content } } }
+      : undefined
+  const calls: Array<string> = []
   at.model.script(async (request) => {
     if (request.text.includes("Write the reply to the last comment")) {
-      asked.push("reply")
-      if (asked.length === 1) {
+      calls.push("reply")
+      if (calls.length === 1) {
         await at.node("work").kill()
         void at.start("again", "executor,publisher")
         await new Promise(() => {})
@@ -34,7 +40,7 @@ it("an objection at two nodes is decided once, also if the node that decides die
       return { calls: [{ name: "reply", input: { outcome: "withdrawn", text: "You are right.", quote } }] }
     }
     if (!request.text.includes('"verdicts"')) return honest(request)
-    asked.push("confirm")
+    calls.push("confirm")
     return {
       calls: [{ name: "verdicts", input: { verdicts: [{ number: 1, verdict: "refute", reason: "It is fine." }] } }]
     }
@@ -42,7 +48,7 @@ it("an objection at two nodes is decided once, also if the node that decides die
   const named = { repository: pull.repository.fullName, number: pull.number }
   const dispute = async (node: string) => {
     const input = { ...named, finding: 1, reason: "It is intended.", path: "src/cart.ts", quote, seconds: 45 }
-    for (let call = 0; call < 6; call++) {
+    for (let attempt = 0; attempt < 6; attempt++) {
       const { result, text } = await callMcp(at.node(node).url, token, "dispute", input)
       if (result["decided"] === true) return result
       if (result["decided"] !== false) throw new Error(text)
@@ -59,7 +65,7 @@ it("an objection at two nodes is decided once, also if the node that decides die
   ])
   expect(await at.query("SELECT event FROM events WHERE event = 'dispute'")).toHaveLength(1)
   expect(await at.query("SELECT status FROM publications WHERE kind = 'Withdraw'")).toEqual([{ status: "sent" }])
-  expect(asked).toEqual(["reply", "reply", "confirm"])
+  expect(calls).toEqual(["reply", "reply", "confirm"])
 
   expect((await callMcp(at.node("two").url, token, "status", named)).status).toBe(200)
   await admin.post(`/tokens/${String(id)}/revoke`)

@@ -138,9 +138,7 @@ const TokenRow = ({ now, onRevoke, token }: RowProps) => {
       </td>
       <td>{token.created_by}</td>
       <td className="end">{token.last_used_at === undefined ? "–" : <Time at={token.last_used_at} />}</td>
-      <td className="end">
-        <Time at={token.expires_at} />
-      </td>
+      <td className="end">{token.revoked_at === undefined ? <Time at={token.expires_at} /> : "–"}</td>
       <td className="end">
         {state === "valid" ? (
           <button type="button" className="small" onClick={onRevoke}>

@@ -880,7 +880,7 @@ export const pageTexts = {
   "tokens.column.expires": "过期时间",
   "tokens.column.name": "名称",
   "tokens.column.scopes": "权限",
-  "tokens.column.used": "最近使用",
+  "tokens.column.used": "最近使用（精确到小时）",
   "tokens.count": "令牌：{count}",
   "tokens.create": "创建令牌",
   "tokens.created": "已创建令牌 {name}",
