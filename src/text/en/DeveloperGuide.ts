@@ -89,7 +89,7 @@ export const developerGuide: DeveloperGuide = {
       list: [
         "Only files that changed since the last review are read again. Nothing that was said before is said again.",
         "A later review is a round, which the summary names. A finding on lines that an earlier round read gets a comment only if it is high or critical, and says in which round it was missed; the others are folded in the summary and do not count. `/aicr review full` comments on them too.",
-        "A rebase or a merge of the base branch that does not change your patches starts no round. Without a new finding there is no new comment.",
+        "A rebase or a merge of the base branch that does not change your patches starts no round. Without a new finding no comment is added.",
         "A finding that is gone is struck out as fixed, and its comment is resolved. A comment with a reply of a person is left alone.",
         "A finding whose file was not read in full this time stays open, as “not read again”."
       ]
