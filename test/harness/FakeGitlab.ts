@@ -390,7 +390,7 @@ export const gitlabDialect: DemoDialect = {
             ? { changes: { target_branch: { previous: "main", current: event.pull.baseBranch } } }
             : {}
         const about = { object_kind: "merge_request", event_type: "merge_request", user, project }
-        const payload = { ...about, object_attributes, ...changes }
+        const payload = { ...about, object_attributes, labels: object_attributes.labels, ...changes }
         return { headers: { "x-gitlab-event": "Merge Request Hook" }, payload }
       }
       case "comment": {
