@@ -641,12 +641,12 @@ describe("set-up", () => {
       .getByRole("region", { name: "Repositories and webhooks" })
       .locator("tbody tr", { hasText: "host-0" })
     const cells = await row.locator("td").allTextContents()
-    expect(cells.slice(0, 6)).toEqual(["host-0", "complete", "1", "0", "0", "1"])
+    expect(cells.slice(0, 6)).toEqual(["host-0", "checked", "1", "0", "0", "1"])
     await page.getByRole("button", { name: "Show incomplete host-0" }).click()
     const listed = page.getByRole("region", { name: "Incomplete webhooks of host-0" })
     await listed.getByText("team/one").waitFor()
     expect(await listed.locator("td").nth(1).textContent()).toContain("webhooks")
-    await page.getByRole("region", { name: "By hand" }).getByText(`${publicAddress}/webhooks/gitea`).waitFor()
+    await page.locator(".panel", { hasText: "By hand" }).getByText(`${publicAddress}/webhooks/gitea`).waitFor()
     const before = Object((await world.admin.items("/triggers"))[0]?.["inventory"]).last_at
     await page.getByRole("button", { name: "Check webhooks host-0" }).click()
     await waitUntil(async () => Object((await world.admin.items("/triggers"))[0]?.["inventory"]).last_at !== before, {

@@ -26,7 +26,7 @@ const unknownState: State = {
 const describeState = ({ failure, last_at: last, requested_at: requested }: State): string => {
   if (requested !== undefined) return t("catchUp.waits")
   if (failure !== undefined) return tReason(failure)
-  return t(last === undefined ? "catchUp.never" : "catchUp.complete")
+  return t(last === undefined ? "catchUp.never" : "inventory.checked")
 }
 
 interface RowProps {
@@ -48,16 +48,18 @@ const InventoryRow = ({ name, onCheck, onShow, state }: RowProps) => (
       <Time at={state.last_at} />
     </td>
     <td className="end">
-      <button type="button" className="small" onClick={onCheck}>
-        {t("inventory.check")}
-        <span className="hidden"> {name}</span>
-      </button>
-      {state.missing + state.broken + state.unreadable === 0 ? null : (
-        <button type="button" className="small" onClick={onShow}>
-          {t("inventory.show")}
+      <div className="actions">
+        <button type="button" className="small" onClick={onCheck}>
+          {t("inventory.check")}
           <span className="hidden"> {name}</span>
         </button>
-      )}
+        {state.missing + state.broken + state.unreadable === 0 ? null : (
+          <button type="button" className="small" onClick={onShow}>
+            {t("inventory.show")}
+            <span className="hidden"> {name}</span>
+          </button>
+        )}
+      </div>
     </td>
   </tr>
 )
