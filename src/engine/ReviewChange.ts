@@ -15,6 +15,7 @@ import type { Coverage } from "../domain/Coverage.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { Catalog } from "../llm/Catalog.ts"
 import { withoutDismissed } from "../review/DismissedKinds.ts"
+import { withoutRepetition } from "../review/Repetition.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
 import { likeDismissed, reflectionMode } from "../review/Reflection.ts"
 import { measureChange } from "../review/MeasureChange.ts"
@@ -324,10 +325,11 @@ const endOf = (
   { review }: Workspace,
   isUnread: boolean
 ): Conclusion => {
-  if (skipped === undefined || problems.length > 0 || findings.length > 0) return { summary: scrubSecrets(summary) }
+  const text = withoutRepetition(scrubSecrets(summary))
+  if (skipped === undefined || problems.length > 0 || findings.length > 0) return { summary: text }
   return review.skip_lgtm && !isUnread
-    ? { summary: scrubSecrets(summary), skipped: verbatimReason(scrubSecrets(skipped)) }
-    : { summary: scrubSecrets(summary.trim() === "" ? skipped : summary) }
+    ? { summary: text, skipped: verbatimReason(scrubSecrets(skipped)) }
+    : { summary: text.trim() === "" ? scrubSecrets(skipped) : text }
 }
 
 const leftOut = (merged: Merged, passes: ReviewedPasses, { review }: Workspace): ReadonlyArray<Reason> => {

@@ -12,6 +12,7 @@ import type { Gateway } from "../llm/Gateway.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 import { readReply, replyPrompt, replySystem, replyTool } from "../review/ReplyPrompt.ts"
 import type { ModelReply, ReplyMaterial } from "../review/ReplyPrompt.ts"
+import { withoutRepetition } from "../review/Repetition.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
 import type { Objects } from "../store/Objects.ts"
 import { inEnglish } from "../text/en.ts"
@@ -70,5 +71,5 @@ export const writeReply = Effect.fn("writeReply")(function* ({
   })
   if (outcome._tag === "Failed") return { result: toAgentError(outcome.error), models, usage }
   const { text, ...rest } = outcome.value
-  return { result: { ...rest, text: scrubSecrets(text) }, models, usage }
+  return { result: { ...rest, text: withoutRepetition(scrubSecrets(text)) }, models, usage }
 })

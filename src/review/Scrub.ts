@@ -1,6 +1,7 @@
 /** Diffs, findings and texts of models without the secrets that are in them. Pure. */
 import type { ReportedProblem } from "../domain/Problem.ts"
 import type { FileDiff, Hunk } from "./FileDiff.ts"
+import { withoutRepetition } from "./Repetition.ts"
 import { scrubSecrets } from "./Secrets.ts"
 
 /** Returns the same object where it has no secret. */
@@ -39,9 +40,10 @@ export const scrubFiles = (files: ReadonlyArray<FileDiff>): ReadonlyArray<FileDi
   return scrubbed
 }
 
+/** Removes repeated sentences of its message, too. */
 export const scrubProblem = (problem: ReportedProblem): ReportedProblem => ({
   ...problem,
-  message: scrubSecrets(problem.message),
+  message: withoutRepetition(scrubSecrets(problem.message)),
   ...(problem.title === undefined ? {} : { title: scrubSecrets(problem.title) }),
   ...(problem.suggestion === undefined ? {} : { suggestion: scrubSecrets(problem.suggestion) }),
   ...(problem.quote === undefined ? {} : { quote: scrubSecrets(problem.quote) })

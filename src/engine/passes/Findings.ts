@@ -2,7 +2,8 @@
 import { Effect } from "effect"
 import type { Finding, ReportedProblem } from "../../domain/Problem.ts"
 import type { Checkout, CheckoutError } from "../../vcs/Checkout.ts"
-import { definitionsAt } from "../syntax/Definitions.ts"
+import { applySuggestion } from "../../review/ApplySuggestion.ts"
+import { breaksSyntax, definitionsAt } from "../syntax/Definitions.ts"
 import type { AnalysisError } from "../AnalysisError.ts"
 import type { ChangeThread } from "../ChangeThreads.ts"
 import type { PlacedFile, PlacedGroup } from "../work/FindWork.ts"
@@ -46,5 +47,17 @@ const identify = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<Finding>, CheckoutError | AnalysisError> {
   const text = yield* checkout.file(path, at, maxFileBytes)
   const symbols = text === undefined ? [] : yield* definitionsAt(checkout, path, text, starts)
-  return yield* change.run("identify", id, text, symbols)
+  const found = yield* change.run("identify", id, text, symbols)
+  return text === undefined || at !== "head"
+    ? found
+    : yield* Effect.forEach(found, (one) => checkSuggestion(path, text, one))
+})
+
+/** Removes a suggestion that would break the syntax of its file: people apply it with one click. */
+const checkSuggestion = Effect.fnUntraced(function* (path: string, text: string, finding: Finding) {
+  const { anchor, problem } = finding
+  if (problem.suggestion === undefined || anchor === undefined) return finding
+  if (!(yield* breaksSyntax(path, text, applySuggestion(text, anchor, problem.suggestion)))) return finding
+  const { suggestion: _broken, ...rest } = problem
+  return { ...finding, problem: rest }
 })

@@ -55,11 +55,14 @@ export type SyntaxTask =
   | { readonly find: "around" }
   | { readonly find: "definitions" }
   | { readonly find: "uses"; readonly names: ReadonlyArray<string> }
+  /** Whether a file has a syntax error. Always needs the text. */
+  | { readonly find: "errors" }
 
 export interface SyntaxResults {
   readonly around: ReadonlyArray<ReadonlyArray<DefinitionRange>>
   readonly definitions: ReadonlyArray<ListedDefinition>
   readonly uses: ReadonlyArray<NameUse>
+  readonly errors: boolean
 }
 export type SyntaxResult = SyntaxResults[SyntaxTask["find"]]
 

@@ -142,6 +142,15 @@ export const usesIn = (files: ReadonlyArray<SourceFile>, names: ReadonlyArray<st
 export const usesInText = (path: string, text: string, names: ReadonlyArray<string>) =>
   Effect.map(usesIn([readFile({ head: "" }, path, text)], [...new Set(names)]), ([uses]) => uses)
 
+/**
+ * Returns whether a change of a text breaks its syntax. A text that had errors before proves nothing, nor does one that cannot be parsed.
+ */
+export const breaksSyntax = Effect.fnUntraced(function* (path: string, before: string, after: string) {
+  const hasErrors = (text: string) =>
+    Effect.map(request([{ path, text: Effect.succeed(text) }], { find: "errors" }), ([found]) => found)
+  return (yield* hasErrors(after)) === true && (yield* hasErrors(before)) === false
+})
+
 /** A text that has been read. Systems without ids of contents have no index. */
 const readFile = (checkout: Pick<Checkout, "blobs" | "head">, path: string, text: string): SourceFile => ({
   path,

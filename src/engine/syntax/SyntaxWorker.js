@@ -7,6 +7,7 @@
  * takes more memory than everything else in it. Types are those of `Definition.ts` and `Grammars.ts`.
  *
  * @typedef {import("@vscode/tree-sitter-wasm").Language} Language
+ * @typedef {import("@vscode/tree-sitter-wasm").Tree} Tree
  * @typedef {import("./Definition.ts").DefinitionRange} DefinitionRange
  * @typedef {import("./Definition.ts").NameUse} NameUse
  * @typedef {import("./Definition.ts").Outline} Outline
@@ -121,14 +122,20 @@ const outlineFor = async ({ grammar, index, key, text }, millis) => {
     return known
   }
   if (text === undefined) return "unknown"
-  const outline = await parse(text, grammar, millis).catch(() => undefined)
+  const outline = await parse(text, grammar, millis, (tree, reader) => makeOutline(tree, text, grammar, reader)).catch(
+    () => undefined
+  )
   remember(name, outline)
   if (index !== undefined && outline !== undefined) indexAt(index).put(name, outline)
   return outline
 }
 
-/** @type {(text: string, grammar: Grammar, millis: number) => Promise<Outline | undefined>} */
-const parse = async (text, grammar, millis) => {
+/**
+ * Undefined where the file cannot be parsed in time.
+ *
+ * @type {<A>(text: string, grammar: Grammar, millis: number, read: (tree: Tree, reader: Reader) => A) => Promise<A | undefined>}
+ */
+const parse = async (text, grammar, millis, read) => {
   await ready
   const { language, reader } = await languageOf(grammar)
   const parser = new treeSitter.Parser()
@@ -138,7 +145,7 @@ const parse = async (text, grammar, millis) => {
     const tree = parser.parse(text, null, { progressCallback: () => performance.now() > deadline })
     if (tree === null) return undefined
     try {
-      return makeOutline(tree, text, grammar, reader)
+      return read(tree, reader)
     } finally {
       tree.delete()
     }
@@ -149,7 +156,7 @@ const parse = async (text, grammar, millis) => {
 
 const maxListed = 2000
 
-/** @type {(outline: Outline, task: SyntaxTask, file: SyntaxFile) => SyntaxResult} */
+/** @type {(outline: Outline, task: Exclude<SyntaxTask, { find: "errors" }>, file: SyntaxFile) => SyntaxResult} */
 const resultOf = ({ definitions, uses }, task, { offsets = [] }) => {
   if (task.find === "uses") return task.names.flatMap((name) => (uses.get(name) ?? []).map(useOf(name)))
   if (task.find === "around") return offsets.map((offset) => chainAt(definitions, offset))
@@ -171,10 +178,19 @@ const chainAt = (definitions, offset) =>
     .filter(({ from, to }) => from <= offset && offset <= to)
     .map(({ end, from, headerTo, nameFrom, nameTo, start }) => ({ end, from, headerTo, nameFrom, nameTo, start }))
 
+/** @type {(text: string, grammar: Grammar, millis: number) => Promise<boolean | undefined>} */
+const hasErrors = (text, grammar, millis) =>
+  parse(text, grammar, millis, ({ rootNode }) => rootNode.hasError).catch(() => undefined)
+
 /** @type {(question: SyntaxQuestion) => Promise<SyntaxReply>} */
 const runTask = async ({ id, files, task, millis }) => {
   const found = []
   for (const file of files) {
+    if (task.find === "errors") {
+      const { grammar, text } = file
+      found.push(text === undefined ? /** @type {const} */ ("unknown") : await hasErrors(text, grammar, millis))
+      continue
+    }
     const outline = await outlineFor(file, millis)
     found.push(outline === undefined || outline === "unknown" ? outline : resultOf(outline, task, file))
   }

@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
 import type { ReportedProblem } from "../../../src/domain/Problem.ts"
-import { definitionsAround, definitionsAt, definitionsIn, usesInText } from "../../../src/engine/syntax/Definitions.ts"
+import {
+  breaksSyntax,
+  definitionsAround,
+  definitionsAt,
+  definitionsIn,
+  usesInText
+} from "../../../src/engine/syntax/Definitions.ts"
 import { makeRepository } from "../../vcs/Repository.ts"
 import { emptyReport, runEngine } from "../Fixture.ts"
 
@@ -10,6 +16,17 @@ const at = async (path: string, text: string) => {
   const [chain] = await Effect.runPromise(definitionsAt({ head: "" }, path, text, [line]))
   return chain?.map(({ name, start, end }) => `${name} ${start}-${end}`)
 }
+
+it.each([
+  ["a.ts", "const a = 1\n", "const a = (1\n", true],
+  ["a.ts", "const a = 1\n", "const a = 2\n", false],
+  ["a.py", "if x:\n    y()\n", "if x\n    y()\n", true],
+  ["a.go", "package a\n\nfunc b() {\n}\n", "package a\n\nfunc b() {\n", true],
+  ["a.ts", "const a = (1\n", "const a = ((1\n", false],
+  ["a.rb", "x\n", "x(\n", false]
+])("in %s the change of %j to %j breaks the syntax: %j", async (path, before, after, expected) => {
+  expect(await Effect.runPromise(breaksSyntax(path, before, after))).toBe(expected)
+})
 
 describe("definitions around a line", () => {
   it.each([
