@@ -269,6 +269,15 @@ const routes: ReadonlyArray<DemoRoute> = [
     answer: onPull("index", ({ url, state }, pull) => ({ status: 200, body: pullJson(pull, url, state) }))
   },
   {
+    method: "PATCH",
+    path: `${repo}/pulls/{index}`,
+    answer: onPull("index", ({ request, state, url }, pull) => {
+      pull.description = field(request.body, "body", isText) ?? pull.description
+      state.version++
+      return { status: 201, body: pullJson(pull, url, state) }
+    })
+  },
+  {
     method: "GET",
     path: `${repo}/pulls/{index}/reviews`,
     answer: onPull("index", (context, pull) => {

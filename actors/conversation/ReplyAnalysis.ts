@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { AgentError } from "../../src/agent/Agent.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
+import { readExplained } from "../../src/domain/AddressedComment.ts"
 import { addUsage, noUsage } from "../../src/domain/Analysis.ts"
 import { discussedKey } from "../../src/domain/Change.ts"
 import type { Change, Dispute } from "../../src/domain/Change.ts"
@@ -13,6 +14,7 @@ import type { ForgeClient } from "../../src/forge/Forge.ts"
 import { findOpenLine, findQuotedLine, linesNear } from "../../src/review/ReplyEvidence.ts"
 import type { HeadFile } from "../../src/review/ReplyEvidence.ts"
 import { scrubSecrets } from "../../src/review/Secrets.ts"
+import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import type { Run } from "../../src/store/Runs.ts"
 import type { ReviewWork } from "../review/ReviewWork.ts"
@@ -68,6 +70,14 @@ const readFindings = Effect.fnUntraced(function* ({ change }: Run, fingerprint: 
   return { review, findings: finding === undefined ? [] : [finding], finding }
 })
 
+/** Returns the finding whose number in the summary a comment names. */
+const findExplained = Effect.fnUntraced(function* ({ change }: Run, body: string) {
+  const number = readExplained(body)
+  if (number === undefined) return undefined
+  const summary = yield* (yield* Outbox).lastSent(discussedKey(change), "Summary", {})
+  return summary?.listed?.find((one) => one.number === number)?.fp
+})
+
 /** Reads the file of a finding at the head; undefined if the head does not have it, or it is too long. */
 const readFile = Effect.fnUntraced(function* (client: ForgeClient, { change, head }: Run, path: string | undefined) {
   if (path === undefined || head === "") return undefined
@@ -104,8 +114,9 @@ export const writeAnalysis = Effect.fnUntraced(function* (
 ) {
   const { workspace } = work
   const { comment: place } = run.change.target
-  const { comment, fingerprint } = conversation
+  const { comment } = conversation
   if (place === undefined || comment === undefined) return yield* Effect.die("a reply without a comment")
+  const fingerprint = (yield* findExplained(run, comment.body)) ?? conversation.fingerprint
   const question = scrubSecrets(comment.body).slice(0, maxQuestion)
   const base = { comment: place, question, text: "", ...(fingerprint === undefined ? {} : { fingerprint }) }
   if (decision._tag === "Limited") {
@@ -136,7 +147,7 @@ export const writeAnalysis = Effect.fnUntraced(function* (
       title: `${run.change.repo.fullName} ${run.change.title ?? ""}`,
       head: run.head,
       findings,
-      isThread: fingerprint !== undefined,
+      isThread: conversation.fingerprint !== undefined,
       code: codeNear(file, finding, conversation.line),
       comments: conversation.texts.map(({ author, body, isOurs }) => ({
         by: isOurs ? "reviewer" : "person",

@@ -30,6 +30,7 @@ import { Outputs } from "../../src/outputs/Outputs.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { QueueControl } from "../../src/queue/operator/QueueControl.ts"
 import { Batches } from "../../src/store/Batches.ts"
+import type { Lessons } from "../../src/store/Lessons.ts"
 import type { Notices } from "../../src/store/Notices.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
@@ -230,10 +231,22 @@ const unreviewed = (target: TargetKey, entryId: string) =>
     )
   )
 
+/** Dismisses a finding for a person of a chat platform. */
+const dismissFor = (hold: TargetHold, targetKey: TargetKey, dismissal: DismissalRequest) =>
+  dismissFinding(hold, dismissal).pipe(
+    Effect.catch((error) =>
+      Effect.logWarning("finding not dismissed yet", { target: targetKey, error: error.message }).pipe(
+        Effect.as("unavailable" as const)
+      )
+    ),
+    Effect.provideService(WriteOwner, { fence: hold.fence, guard: Effect.void })
+  )
+
 type Services =
   | Batches
   | ConfigStore
   | Forges
+  | Lessons
   | Notices
   | Outbox
   | Outputs
@@ -250,6 +263,7 @@ export const layer = ChangePublisher.toLayer(
     yield* countStart("ChangePublisher")
     const targetKey = TargetKey.make((yield* Entity.CurrentAddress).entityId)
     const services = yield* Effect.context<Services>()
+    const scope = yield* Effect.scope
     const hold = yield* holdTarget(targetKey)
     const serial = yield* Semaphore.make(1)
     const failedCommands: FailedCommands = new Map()
@@ -282,7 +296,7 @@ export const layer = ChangePublisher.toLayer(
     const command = Effect.fnUntraced(function* (eventId: string) {
       if (runningCommands.has(eventId)) return
       runningCommands.add(eventId)
-      yield* serial.withPermit(executeCommand(eventId, failedCommands)).pipe(
+      yield* serial.withPermit(executeCommand(hold, eventId, failedCommands)).pipe(
         Effect.catch((error) =>
           Effect.logWarning("comment command not executed yet, retry scheduled").pipe(
             Effect.annotateLogs({ target: targetKey, event: eventId, error: error.message })
@@ -293,16 +307,6 @@ export const layer = ChangePublisher.toLayer(
         Effect.ensuring(Effect.sync(() => runningCommands.delete(eventId)))
       )
     })
-
-    const dismiss = (dismissal: DismissalRequest) =>
-      serial.withPermit(dismissFinding(dismissal)).pipe(
-        Effect.catch((error) =>
-          Effect.logWarning("finding not dismissed yet", { target: targetKey, error: error.message }).pipe(
-            Effect.as("unavailable" as const)
-          )
-        ),
-        Effect.provideService(WriteOwner, { fence: hold.fence, guard: Effect.void })
-      )
 
     return ChangePublisher.of({
       Publish: () => Effect.provideContext(publications.request, services),
@@ -322,8 +326,14 @@ export const layer = ChangePublisher.toLayer(
           ),
           Effect.provideContext(services)
         ),
-      Command: ({ payload }) => Effect.provideContext(command(payload.eventId), services),
-      Dismiss: ({ payload }) => Effect.provideContext(dismiss(payload), services)
+      // What follows from a command or a dismissal is sent right after it.
+      Command: ({ payload }) =>
+        Effect.provideContext(Effect.andThen(command(payload.eventId), publications.request), services),
+      Dismiss: ({ payload }) =>
+        serial.withPermit(dismissFor(hold, targetKey, payload)).pipe(
+          Effect.tap((outcome) => (outcome === "dismissed" ? Effect.forkIn(publications.request, scope) : Effect.void)),
+          Effect.provideContext(services)
+        )
     })
   }),
   // Messages are handled concurrently so that one that waits for a host does not fill the mailbox. Writes are serial all the same.

@@ -1,36 +1,28 @@
 /**
- * Executes commands in the thread of a finding. The thread is read at the host: the comment of the service that began it names the finding.
- * Reactions to comments show progress; a host that refuses one changes nothing else.
+ * Executes `dismiss` and `reopen`. The finding is the one with the number in the summary, or that of the thread of the comment: the comment of
+ * the service that began the thread names it. The state is written to its comments and issues at the host, and takes effect immediately (RuleFinding.ts).
  */
 import { Effect } from "effect"
-import type { Workspace } from "../../src/config/Snapshot.ts"
-import type { Change, CommentPlace } from "../../src/domain/Change.ts"
+import { targetKey } from "../../src/domain/Change.ts"
 import type { ExecutedCommand } from "../../src/domain/CommentCommand.ts"
-import type { CommentReaction, ForgeClient } from "../../src/forge/Forge.ts"
+import { isUnresolved } from "../../src/domain/FindingState.ts"
+import { labelsFor } from "../../src/outputs/Labels.ts"
 import { parseMarkers } from "../../src/outputs/Marker.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
-
-/** The comment of a command, and what it is about. */
-export interface CommandedChange {
-  readonly client: ForgeClient
-  readonly change: Change
-  readonly comment: CommentPlace | undefined
-  readonly number: number
-  readonly person: string
-  readonly workspace: Workspace
-}
-
-/** Adds a reaction to the comment of a command, as far as the host has them. */
-export const react = ({ change, client, comment, number }: CommandedChange, reaction: CommentReaction) =>
-  comment === undefined || client.conversations.react === undefined
-    ? Effect.void
-    : Effect.catch(
-        client.conversations.react(change.repo, { number, head: undefined }, comment, reaction),
-        ({ message }) => Effect.logDebug("no reaction to a comment", { reaction, error: message })
-      )
+import { Outbox } from "../../src/store/Outbox.ts"
+import { executed, postOnce, unexecuted } from "./CommandedChange.ts"
+import type { CommandedChange } from "./CommandedChange.ts"
+import { ruleFinding } from "./RuleFinding.ts"
+import { takenOver } from "./TargetHold.ts"
+import type { TargetHold } from "./TargetHold.ts"
 
 /** Returns the fingerprint of the finding whose thread has the comment. */
-export const readOwnFinding = Effect.fnUntraced(function* ({ change, client, comment, number }: CommandedChange) {
+export const readOwnFinding = Effect.fnUntraced(function* ({
+  change,
+  client,
+  comment,
+  number
+}: Pick<CommandedChange, "change" | "client" | "comment" | "number">) {
   if (comment === undefined) return undefined
   const conversation = yield* client.conversations.read(change.repo, { number, head: undefined }, comment)
   if (conversation?.path === undefined) return undefined
@@ -41,36 +33,44 @@ export const readOwnFinding = Effect.fnUntraced(function* ({ change, client, com
   return undefined
 })
 
-/**
- * Dismisses the finding of the thread for a person who may dismiss by `review.dismissal` and is not the author of the change. Returns the
- * reason for the receipt.
- */
-export const dismissInThread = Effect.fnUntraced(function* (
-  subject: CommandedChange,
-  { reason, text }: Extract<ExecutedCommand, { readonly name: "dismiss" }>
-) {
-  const { change, client, number, person, workspace } = subject
-  const outputs = yield* Outputs
-  const { author, head } = yield* client.pull(change.repo, number)
-  const mayDismiss = outputs.mayDismiss(workspace, { ...change, author }, person)
-  if (!(yield* Effect.catchTag(mayDismiss, "ChannelMissing", () => Effect.succeed(false))))
-    return { _tag: "MayNotDismiss", person } as const
+type FindingCommand = Extract<ExecutedCommand, { readonly name: "dismiss" | "reopen" }>
+
+/** Returns the finding that a command is about, with its state in the summary as far as one lists it. */
+const findNamed = Effect.fnUntraced(function* (subject: CommandedChange, number: number | undefined) {
+  const summary = yield* (yield* Outbox).lastSent(targetKey(subject.change), "Summary", {})
+  const listed = summary?.listed ?? []
+  if (number !== undefined) return listed.find((one) => one.number === number)
   const fp = yield* readOwnFinding(subject)
-  if (fp === undefined) {
-    yield* react(subject, "confused")
-    return { _tag: "NoFindingNamed" } as const
+  return fp === undefined ? undefined : { fp, state: listed.find((one) => one.fp === fp)?.state }
+})
+
+/** Executes the command of a person who may dismiss findings of the change. `head`: its newest one. */
+export const ruleByCommand = Effect.fnUntraced(function* (
+  hold: TargetHold,
+  subject: CommandedChange,
+  head: string,
+  command: FindingCommand
+) {
+  const { change, eventId, person, workspace } = subject
+  const named = yield* findNamed(subject, command.number)
+  const state = command.name === "dismiss" ? "dismissed" : "open"
+  const isGone = named?.state === "fixed" || named?.state === "moved_away"
+  if (named === undefined || isGone) {
+    const { noFinding } = labelsFor(workspace.review.output_language)
+    if (command.number !== undefined) yield* postOnce(subject, noFinding(command.number))
+    return unexecuted({ _tag: "NoFindingNamed" })
   }
-  yield* react(subject, "eyes")
-  const outcome = yield* Effect.catchTag(
-    outputs.dismiss(workspace, change, { fp, head, by: person }),
+  const { fp } = named
+  const marked = yield* Effect.catchTag(
+    (yield* Outputs).mark(workspace, change, { fp, head, state, by: person }),
     "ChannelMissing",
-    () => Effect.succeed("not_published" as const)
+    () => Effect.succeed(0)
   )
-  if (outcome !== "dismissed") {
-    yield* react(subject, "confused")
-    return { _tag: "NoFindingNamed" } as const
-  }
-  yield* react(subject, "thumbs_up")
-  const words = [reason, text].filter((part) => part !== undefined).join(", ")
-  return { _tag: "FindingDismissed", name: person, ...(words === "" ? {} : { reason: words }) } as const
+  const ruled = yield* ruleFinding(hold, targetKey(change), { fp, counts: state === "open", head, cause: eventId })
+  if (ruled === "lost") return yield* takenOver
+  const isListed = named.state !== undefined && isUnresolved(named.state) !== (state === "open")
+  if (marked === 0 && ruled === "unknown" && !isListed) return unexecuted({ _tag: "NoFindingNamed" })
+  if (command.name === "reopen") return executed({ _tag: "FindingReopened", name: person })
+  const words = [command.reason, command.text].filter((part) => part !== undefined).join(", ")
+  return executed({ _tag: "FindingDismissed", name: person, ...(words === "" ? {} : { reason: words }) })
 })

@@ -1,26 +1,35 @@
 /**
- * Executes comment commands other than `review`: `help` posts a comment, `cancel` cancels the entries of the pull request, `dismiss` dismisses
- * a finding (CommandedFinding.ts). Only people with the permission may use them; for others only an audit entry is written, and their comments
- * get no reaction. Commands are idempotent: the reply is looked up by its marker before it is posted, and the receipt is settled last. A command
- * that the host refuses permanently, or for too long, is settled as failed.
+ * Executes comment commands other than `review`: `help` posts a comment, `cancel` cancels the entries of the pull request, `dismiss` and `reopen`
+ * decide about a finding (CommandedFinding.ts), `pause` and `resume` about automatic reviews of the change (PausedReviews.ts), `describe` writes
+ * what the change does (DescribeChange.ts), `remember` and `forget` are about notes for later reviews (RememberedNotes.ts). A reaction shows
+ * that a command was read, another one how it ended. Of `review` only the first is added here: the review adds the other.
+ *
+ * Only people with the right may use them; for others only an audit entry is written, and their comments get no reaction. Commands are
+ * idempotent, and the receipt is settled last. A command that the host refuses permanently, or for too long, is settled as failed.
  */
-import { Clock, Effect, Random } from "effect"
+import { Clock, Effect, Metric, Random } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
-import type { CommandRequest } from "../../src/domain/CommentCommand.ts"
-import { replyId } from "../../src/domain/Keys.ts"
+import type { Command, CommandRequest, ExecutedCommand } from "../../src/domain/CommentCommand.ts"
+import type { EventOutcome } from "../../src/domain/Decision.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { HostPull } from "../../src/forge/Forge.ts"
 import type { ForgeError } from "../../src/forge/ForgeError.ts"
 import { Forges } from "../../src/forge/Forges.ts"
+import * as Metrics from "../../src/observability/Metrics.ts"
 import { labelsFor } from "../../src/outputs/Labels.ts"
-import { renderMarker } from "../../src/outputs/Marker.ts"
+import { Outputs } from "../../src/outputs/Outputs.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
-import { dismissInThread, react, readOwnFinding } from "./CommandedFinding.ts"
-import type { CommandedChange } from "./CommandedFinding.ts"
+import { executed, postOnce, react } from "./CommandedChange.ts"
+import type { CommandedChange } from "./CommandedChange.ts"
+import { readOwnFinding, ruleByCommand } from "./CommandedFinding.ts"
+import { describeChange } from "./DescribeChange.ts"
+import { pauseReviews, resumeReviews } from "./PausedReviews.ts"
+import { forgetNote, rememberNote } from "./RememberedNotes.ts"
 import { afterCommandFailure } from "./PublishDecision.ts"
+import type { TargetHold } from "./TargetHold.ts"
 import { isBoundByBranch, noCommands, workspaceOfBase } from "../review/ReviewSubject.ts"
 import { missingToken } from "../review/MissingToken.ts"
 import { WorkspaceScheduler } from "../scheduling/WorkspaceScheduler.ts"
@@ -29,14 +38,14 @@ import { WorkspaceScheduler } from "../scheduling/WorkspaceScheduler.ts"
 export type FailedCommands = Map<string, { readonly attempts: number; readonly notBefore: number }>
 
 /** Executes the command of an event unless it waits for its next attempt. */
-export const executeCommand = Effect.fnUntraced(function* (eventId: string, failed: FailedCommands) {
+export const executeCommand = Effect.fnUntraced(function* (hold: TargetHold, eventId: string, failed: FailedCommands) {
   const now = yield* Clock.currentTimeMillis
   const { attempts, notBefore } = failed.get(eventId) ?? { attempts: 0, notBefore: now }
   if (notBefore > now) return
-  yield* Effect.catchTag(execute(eventId), "ForgeError", (error) =>
+  yield* Effect.catchTag(execute(hold, eventId), "ForgeError", (error) =>
     Effect.gen(function* () {
       const receipts = yield* Receipts
-      const { receivedAt } = (yield* receipts.get(eventId)) ?? { receivedAt: now }
+      const { receivedAt, work } = (yield* receipts.get(eventId)) ?? { receivedAt: now, work: undefined }
       const failedAt = yield* Clock.currentTimeMillis
       const facts = { attempts, ageMillis: failedAt - receivedAt }
       const next = afterCommandFailure(error, facts, failedAt, yield* Random.next)
@@ -51,20 +60,46 @@ export const executeCommand = Effect.fnUntraced(function* (eventId: string, fail
         return
       }
       failed.delete(eventId)
-      yield* receipts.settle([eventId], { outcome: "failed", reason: next.reason }, failedAt)
+      // The receipt of a review is that of its entry.
+      if (work?.command !== undefined) yield* settle(eventId, work.command, "failed", next.reason)
     })
   )
 })
 
-const execute = Effect.fnUntraced(function* (eventId: string) {
-  const receipts = yield* Receipts
-  const event = yield* receipts.get(eventId)
-  const work = event?.work
-  if (work?.command === undefined || event?.outcome !== undefined) return
-  const { change } = work
-  const settle = (outcome: "executed" | "skipped", reason: Reason) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => receipts.settle([eventId], { outcome, reason }, now))
+/** Records how a command ended. */
+const settle = Effect.fnUntraced(function* (
+  eventId: string,
+  command: ExecutedCommand["name"],
+  outcome: EventOutcome,
+  reason: Reason,
+  end: string = outcome
+) {
+  yield* (yield* Receipts).settle([eventId], { outcome, reason }, yield* Clock.currentTimeMillis)
+  yield* Effect.logInfo("comment command ended", { event_id: eventId, command, outcome: end, reason })
+  yield* Metric.update(Metric.withAttributes(Metrics.commentCommands, { command, outcome: end }), 1)
+})
 
+/** Right that a command needs: to write to the repository, or to dismiss findings of the change (`review.dismissal`). */
+const rights = {
+  review: "write",
+  help: "write",
+  cancel: "write",
+  resume: "write",
+  describe: "write",
+  pause: "dismiss",
+  remember: "dismiss",
+  forget: "dismiss",
+  dismiss: "dismiss",
+  reopen: "dismiss"
+} as const satisfies Record<Command["name"], "dismiss" | "write">
+
+const execute = Effect.fnUntraced(function* (hold: TargetHold, eventId: string) {
+  const event = yield* (yield* Receipts).get(eventId)
+  const work = event?.work
+  if (work === undefined || event?.outcome !== undefined) return
+  const { command, comment, inThread } = work.request ?? withoutRequest(work.command)
+  if (command === undefined) return
+  const { change } = work
   const snapshot = yield* (yield* ConfigStore).pinned(work.configHash)
   const profile = snapshot.triggers.get(change.trigger)
   const { number } = change.target
@@ -72,55 +107,96 @@ const execute = Effect.fnUntraced(function* (eventId: string) {
   // A node that has the configuration of the command executes it: Housekeeping.ts sends it again.
   if (isMissing && snapshot.hash !== work.configHash) return
   if ((yield* missingToken(snapshot, change.trigger)) !== undefined) return
+  const { name } = command
+  if (name === "review") return yield* acknowledge(profile, change, comment)
   if (profile === undefined || number === undefined)
-    return yield* settle("skipped", { _tag: "TriggerUnconfigured", trigger: change.trigger })
+    return yield* settle(eventId, name, "skipped", { _tag: "TriggerUnconfigured", trigger: change.trigger })
   const client = (yield* Forges).client(profile)
   const person = change.requestedBy
-  const { command, comment, inThread }: CommandRequest = work.request ?? { command: { name: "help" } }
   const refuse = Effect.fnUntraced(function* (reason: Reason) {
     yield* Effect.logWarning("audit: comment command refused, its author lacks the permission", {
       event_id: eventId,
       username: person,
-      command: command.name,
+      command: name,
       target: targetKey(change)
     })
-    yield* settle("skipped", reason)
+    yield* settle(eventId, name, "skipped", reason, "refused")
   })
   if (person === undefined) return yield* refuse({ _tag: "WriterUnnamed" })
-  if (command.name !== "dismiss" && !(yield* client.canWrite(change.repo, person)))
+  if (rights[name] === "write" && !(yield* client.canWrite(change.repo, person)))
     return yield* refuse({ _tag: "NoWritePermission", person })
   const workspace = yield* commandedWorkspace(snapshot, profile, change, client.pull(change.repo, number))
-  if ("_tag" in workspace) return yield* settle("skipped", workspace)
-  const subject = { client, change, comment, number, person, workspace }
-  if (command.name === "dismiss") {
-    const outcome = yield* dismissInThread(subject, command)
-    return outcome._tag === "MayNotDismiss"
-      ? yield* refuse(outcome)
-      : yield* settle(outcome._tag === "FindingDismissed" ? "executed" : "skipped", outcome)
-  }
+  if ("_tag" in workspace) return yield* settle(eventId, name, "skipped", workspace)
+  const subject = { client, change, comment, eventId, number, person, workspace }
+  const pull = rights[name] === "dismiss" ? yield* client.pull(change.repo, number) : undefined
+  if (pull !== undefined && !(yield* mayDismiss(subject, pull))) return yield* refuse({ _tag: "MayNotDismiss", person })
   // The first words of a reply to a person are no command.
   if (inThread === true && (yield* readOwnFinding(subject)) === undefined)
-    return yield* settle("skipped", { _tag: "NotInOwnThread" })
+    return yield* settle(eventId, name, "skipped", { _tag: "NotInOwnThread" })
   yield* react(subject, "eyes")
-  if (command.name === "cancel") {
-    const schedulerOf = yield* WorkspaceScheduler.client
-    yield* schedulerOf(workspace.id).Cancel({
-      targetKey: targetKey(change),
-      reason: { _tag: "CancelledBy", name: person }
-    })
-    yield* react(subject, "thumbs_up")
-    return yield* settle("executed", { _tag: "CommandCancelled" })
-  }
-  yield* postHelp(eventId, subject)
-  yield* react(subject, "thumbs_up")
-  yield* settle("executed", { _tag: "HelpPosted" })
+  const { outcome, reason } = yield* run(hold, subject, work.configHash, pull?.head ?? "", command)
+  yield* react(subject, outcome === "executed" ? "thumbs_up" : "confused")
+  yield* settle(eventId, name, outcome, reason)
 })
 
-const postHelp = Effect.fnUntraced(function* (eventId: string, { change, client, number, workspace }: CommandedChange) {
-  const marker = renderMarker({ op: replyId(eventId), scope: targetKey(change) })
-  if ((yield* client.findComment(change.repo, number, marker)) !== undefined) return
-  const { commands } = labelsFor(workspace.review.output_language)
-  yield* client.createComment(change.repo, number, `${commands}\n\n${marker}`)
+/** Receipts of a command without arguments may name it alone. */
+const withoutRequest = (name: ExecutedCommand["name"] | undefined): Partial<CommandRequest> =>
+  name === "help" || name === "cancel" ? { command: { name } } : {}
+
+const mayDismiss = Effect.fnUntraced(function* (
+  { change, person, workspace }: CommandedChange,
+  { author }: Pick<HostPull, "author">
+) {
+  const may = (yield* Outputs).mayDismiss(workspace, { ...change, author }, person)
+  return yield* Effect.catchTag(may, "ChannelMissing", () => Effect.succeed(false))
+})
+
+const run = Effect.fnUntraced(function* (
+  hold: TargetHold,
+  subject: CommandedChange,
+  configHash: string,
+  head: string,
+  command: ExecutedCommand
+) {
+  switch (command.name) {
+    case "help":
+      yield* postOnce(subject, labelsFor(subject.workspace.review.output_language).commands)
+      return executed({ _tag: "HelpPosted" })
+    case "cancel": {
+      const schedulerOf = yield* WorkspaceScheduler.client
+      yield* schedulerOf(subject.workspace.id).Cancel({
+        targetKey: targetKey(subject.change),
+        reason: { _tag: "CancelledBy", name: subject.person }
+      })
+      return executed({ _tag: "CommandCancelled" })
+    }
+    case "remember":
+      return yield* rememberNote(subject, command.text)
+    case "forget":
+      return yield* forgetNote(subject, command.id)
+    case "describe":
+      return yield* describeChange(subject)
+    case "pause":
+      return yield* pauseReviews(subject)
+    case "resume":
+      return yield* resumeReviews(subject, configHash)
+    case "dismiss":
+    case "reopen":
+      return yield* ruleByCommand(hold, subject, head, command)
+  }
+})
+
+/** Shows at the comment that a requested review was read, if the person may request one. The review decides about the request itself. */
+const acknowledge = Effect.fnUntraced(function* (
+  profile: TriggerProfile | undefined,
+  change: Change,
+  comment: CommandRequest["comment"]
+) {
+  const { requestedBy: person, target } = change
+  if (profile === undefined || person === undefined || target.number === undefined || comment === undefined) return
+  const client = (yield* Forges).client(profile)
+  if (yield* client.canWrite(change.repo, person))
+    yield* react({ change, client, comment, number: target.number }, "eyes")
 })
 
 /** Returns the workspace of the pull request, or the reason why there is none. Queries the host only if rules depend on a branch that no delivery named. */

@@ -34,6 +34,7 @@ import type { HeadCheck, SendFailure } from "./PublishDecision.ts"
 import { publishedRecords } from "./PublishedRecords.ts"
 import { openStatus, RowWrite } from "./RowWrite.ts"
 import type { WriteServices } from "./RowWrite.ts"
+import { ruleFinding } from "./RuleFinding.ts"
 import type { TargetHold } from "./TargetHold.ts"
 
 /** Delay before the lookup of a write whose response was lost, so that the host can make the write visible. */
@@ -150,7 +151,20 @@ const busyPauseMillis = 250
 /** Loads what the row refers to: the content that it updates, or the summary that a status links to. */
 const loadPrevious = Effect.fnUntraced(function* (run: Run, row: Publication, siblings: ReadonlyArray<Publication>) {
   if (!isContent(row)) return sentSummary(siblings)
-  return yield* (yield* Outbox).lastSent(row.targetKey, row.channel, row.operation._tag, run.id)
+  const kind = row.operation._tag
+  // A review that is published again after a decision about a finding updates its own summary.
+  const notOf = kind === "Summary" ? undefined : run.id
+  return yield* (yield* Outbox).lastSent(row.targetKey, kind, { channel: row.channel, notOf })
+})
+
+/** Makes the withdrawal of a finding count for the review of its change, once its comments are marked. Returns whether it was published again. */
+const followWithdrawal = Effect.fnUntraced(function* (
+  hold: TargetHold,
+  { operation, operationId, targetKey }: Publication
+) {
+  if (operation._tag !== "Withdraw") return false
+  const { fp, head } = operation
+  return (yield* ruleFinding(hold, targetKey, { fp, counts: false, head, cause: operationId })) === "published"
 })
 
 /**
@@ -243,6 +257,8 @@ export const sendRow = Effect.fnUntraced(function* (
   if (hold.isDoubtful()) return unsent
   const next = result._tag === "Success" ? result.success.next : []
   if (next.length > 0) yield* outbox.add(next, yield* Clock.currentTimeMillis)
+  const isFollowed = result._tag === "Success" && (yield* followWithdrawal(hold, row))
+  if (hold.isDoubtful()) return unsent
   const from = write.isBegun ? "sending" : openStatus(row)
   if (check !== "newest") {
     if (!write.isBegun) return { ...unsent, check }
@@ -258,7 +274,7 @@ export const sendRow = Effect.fnUntraced(function* (
   const isDone = update.status === "sent" || update.status === "nothing_to_do"
   if (isDone) hold.progressed(row)
   yield* report(run, row, update)
-  return { ...unsent, isSent: isDone && next.length === 0 }
+  return { ...unsent, isSent: isDone && next.length === 0 && !isFollowed }
 })
 
 const notBegun = { isBegun: false, isBusy: false, objection: undefined }

@@ -76,6 +76,16 @@ export class TargetHold {
     })
   })
 
+  /** Changes the records with the token, which the store checks. Returns false if the ownership is lost, and makes `isDoubtful` true. */
+  readonly withToken = Effect.fnUntraced(
+    { self: this },
+    function* (write: (token: PublisherToken) => Effect.Effect<boolean, StoreError>) {
+      const isDone = yield* write(yield* this.#held)
+      this.#isDoubtful = this.#isDoubtful || !isDone
+      return isDone
+    }
+  )
+
   /** Compares and sets a row. Returns false if the row was not in `from` or the ownership is lost, and makes `isDoubtful` true. */
   readonly move = Effect.fnUntraced(
     { self: this },

@@ -75,6 +75,7 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
       title: change.title,
       description: change.description,
       issues,
+      focus: work.request?.focus,
       lessons,
       ci,
       issueCode: { codes, files: checkout, isWhole: change.target.kind === "pull_request" },

@@ -6,19 +6,19 @@ import { Clock, Effect, Metric } from "effect"
 import { openFindings } from "../../src/domain/Analysis.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import type { TargetKey } from "../../src/domain/Keys.ts"
-import { hasUnreadText, isMostlyRead } from "../../src/domain/Coverage.ts"
 import { endStatus } from "../../src/domain/HeadVerdict.ts"
 import { leftOutReason } from "../../src/domain/LeftOut.ts"
-import type { RunVerdict } from "../../src/domain/HeadVerdict.ts"
-import type { Publication, StatusState } from "../../src/domain/Publication.ts"
-import { describe, decideVerdict } from "../../src/domain/Verdict.ts"
+import type { StatusState } from "../../src/domain/Publication.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { RunStatus } from "../../src/domain/Run.ts"
 import { runUrl } from "../../src/domain/RunLink.ts"
+import type { CommentReaction } from "../../src/forge/Forge.ts"
 import * as Metrics from "../../src/observability/Metrics.ts"
 import { Progress } from "../../src/observability/Progress.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
-import { hasStatus, setsStatus } from "../../src/outputs/StatusEnd.ts"
+import { planVerdict } from "../../src/outputs/PlannedVerdict.ts"
+import { reactionRows } from "../../src/outputs/ReplyRows.ts"
+import { hasStatus } from "../../src/outputs/StatusEnd.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import type { Run } from "../../src/store/Runs.ts"
@@ -53,21 +53,6 @@ const addEnd = (run: Run, work: ReviewWork, to: RunStatus, reason: Reason) => {
   return addStatus(run, work, state, description)
 }
 
-/** Returns the verdict of a review. A channel that ends requests for changes has no problem to publish. */
-const verdictOf = (
-  run: Run,
-  { workspace }: ReviewWork,
-  analysis: Analysis,
-  plan: ReadonlyArray<Publication>
-): RunVerdict => ({
-  state: decideVerdict(analysis, workspace.review),
-  description: describe(analysis),
-  isShown: setsStatus(workspace, run.change),
-  isClean:
-    plan.some(({ operation }) => operation._tag === "Verdict") ||
-    (openFindings(analysis).length === 0 && isMostlyRead(analysis.coverage) && !hasUnreadText(analysis.coverage))
-})
-
 /** Stores the analysis. From here on it is published, and no further model call is made. */
 export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, found: Analysis) {
   const outputs = yield* Outputs
@@ -77,7 +62,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   const input = { ...publishInput(run, work), seconds: Math.max(0, Math.round(spent / 1000)) }
   const plan = outputs.plan({ ...input, analysis })
   // The status comes last, so that a head that is marked as reviewed has its comments.
-  const verdict = verdictOf(run, work, analysis, plan)
+  const verdict = planVerdict(work.workspace, run.change, analysis, plan)
   const status = outputs
     .status(input, verdict.state, verdict.description)
     .map((row) => ({ ...row, position: plan.length }))
@@ -85,7 +70,8 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   const runs = yield* Runs
   const complete = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    if (yield* runs.complete(run.id, work.lease.token, analysis, [...plan, ...status], now, recorded)) return true
+    const rows = [...plan, ...status, ...endReaction(run, work, "thumbs_up", plan.length + 1)]
+    if (yield* runs.complete(run.id, work.lease.token, analysis, rows, now, recorded)) return true
     // The response to an earlier attempt may have been lost: then the analysis is stored.
     return (yield* runs.get(run.id))?.status === "publishing"
   })
@@ -130,9 +116,20 @@ export const failRun = Effect.fnUntraced(function* (
   const now = yield* Clock.currentTimeMillis
   if (!(yield* (yield* Runs).move(run.id, work.lease.token, status, now, reason))) return false
   if (isAnnounced(run)) yield* addEnd(run, work, status, reason)
+  const reaction = endReaction(run, work, "confused", 0)
+  if (reaction.length > 0) {
+    yield* (yield* Outbox).add(reaction, now)
+    yield* publish(run.targetKey)
+  }
   yield* finished(run, status, reason)
   return true
 })
+
+/** Plans the reaction to the comment that requested the review. */
+const endReaction = (run: Run, work: ReviewWork, reaction: CommentReaction, position: number) =>
+  work.request?.comment === undefined
+    ? []
+    : reactionRows({ ...publishInput(run, work), comment: work.request.comment }, reaction, position)
 
 /** Ends a run without a review: there is nothing to review, or the head was reviewed before. */
 export const skipRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, reason: Reason) {

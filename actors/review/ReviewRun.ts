@@ -27,6 +27,7 @@ import { analyseChange, toAnalyzing } from "./AnalyseChange.ts"
 import { awaitCi } from "./AwaitCi.ts"
 import { loadReadable } from "./HostCredential.ts"
 import { announce, completeRun, publish, refuseRun, reviewInProgress, skipRun } from "./EndRun.ts"
+import { findRequest } from "./ReviewRequest.ts"
 import { watchHead } from "./ReplacedHead.ts"
 import { routedWork } from "./ReviewSubject.ts"
 import type { Subject } from "./ReviewSubject.ts"
@@ -100,16 +101,19 @@ const review = Effect.fnUntraced(function* (opened: Run, given: ReviewWork, watc
   const { targetKey, workspace } = entry
 
   const runs = yield* Runs
-  const earlier = yield* runs.find(targetKey, head, ["publishing", "succeeded"])
+  const { earlier, pausedBy } = yield* runs.findReview(targetKey, head)
   if (earlier !== undefined && (earlier.id === opened.id || isSameReview(earlier, change))) {
     if (earlier.id !== opened.id) yield* skipRun(opened, routed, { _tag: "HeadReviewed", run: earlier.id })
     yield* publish(targetKey)
     return reviewed(earlier.id)
   }
+  if (pausedBy !== undefined && change.requestedBy === undefined)
+    return yield* skipRun(opened, routed, { _tag: "ChangePaused", person: pausedBy })
   const work = {
     ...routed,
     workspace: withRouteAnalysis(routed.workspace, change),
-    isRepeated: earlier !== undefined
+    isRepeated: earlier !== undefined,
+    request: yield* findRequest(entry, change.requestedBy)
   }
   // Recorded before the review begins: no publisher makes the head green from here on.
   const verdict = setsStatus(work.workspace, change) ? pendingVerdict(reviewInProgress) : undefined

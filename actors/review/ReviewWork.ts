@@ -6,6 +6,7 @@ import { hostTrigger } from "../../src/domain/Change.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { Lease } from "../../src/queue/Queue.ts"
+import type { ReviewRequest } from "./ReviewRequest.ts"
 import { missingToken } from "./MissingToken.ts"
 
 export interface ReviewWork {
@@ -16,6 +17,8 @@ export interface ReviewWork {
   readonly profile: TriggerProfile
   /** True if an earlier run reviewed the same head, so that the publications of this run need ids of their own. */
   readonly isRepeated?: boolean
+  /** The comment that requested the review. */
+  readonly request?: ReviewRequest | undefined
 }
 
 /**

@@ -42,7 +42,7 @@ export interface Admission {
   readonly configHash: string
   readonly priority: number
   readonly dueAt: number
-  /** Executed instead of a review. */
+  /** Command of a comment. All but `review` are executed instead of a review. */
   readonly request: CommandRequest | undefined
 }
 
@@ -190,11 +190,11 @@ const admitCommand = (bound: Bound, event: EventOf<"Commanded">, inThread = fals
     url: event.url,
     requestedBy: sender.username
   }
+  const request: CommandRequest = { command, comment, ...(inThread ? { inThread: true } : {}) }
   if (command.name === "review") {
     const due = commandDue(binding.workspace.review, "pull_request", now)
-    return start(bound, { ...change, full: command.full }, Priority.command, due)
+    return start(bound, { ...change, full: command.full }, Priority.command, due, request)
   }
-  const request: CommandRequest = { command, comment, ...(inThread ? { inThread: true } : {}) }
   return start(bound, { ...change, baseRef: base }, Priority.command, now, request)
 }
 

@@ -33,7 +33,7 @@ const shared = {
 
 const daysOf = (millis: number): string => count(Math.floor(millis / 86_400_000), "day")
 const lineOf = ({ verdict, category, severity, path, title, learnedAt }: Lesson, now: number): string =>
-  `  ${verdict.padEnd(9)} ${severity.padEnd(8)} ${oneLine(category)}  ${oneLine(path)}: ${oneLine(title)} (${daysOf(now - learnedAt)} ago)`
+  `  ${verdict.padEnd(10)} ${severity.padEnd(8)} ${oneLine(category)}  ${oneLine(path)}: ${oneLine(title)} (${daysOf(now - learnedAt)} ago)`
 
 /** Reads the lessons of one repository or of all. */
 const read = Effect.fnUntraced(function* (repository: string | undefined) {

@@ -30,6 +30,18 @@ export const findAddressee = (body: string, account: string | undefined): Addres
   return names.some(({ index }) => index === 0) ? "person" : "nobody"
 }
 
+const explained =
+  /^(?:\/aicr[ \t]{1,20}|@[\w./[\]-]{1,200}[,:]?[ \t]{1,20})?explain[ \t]{1,20}#?(\d{1,6})(?![\w-])(?!\.\w)/i
+
+/** Returns the number of the finding that a line of a comment wants explained; undefined if there is none. */
+export const readExplained = (body: string): number | undefined => {
+  for (const line of spokenText(body).split("\n")) {
+    const digits = explained.exec(line.trim())?.[1]
+    if (digits !== undefined) return Number(digits)
+  }
+  return undefined
+}
+
 /** `thanks`: it needs no words. `fixed`: it claims that the code was changed. */
 type Remark = "thanks" | "fixed"
 

@@ -16,29 +16,41 @@ const FreeText = Schema.String.check(Schema.isMaxLength(maxCommandText))
 const DismissalReason = Schema.Literals(["wrong", "intended", "not_here", "later"])
 type DismissalReason = typeof DismissalReason.Type
 
-/** `full`: files that an earlier review read are read again. */
-const Review = Schema.Struct({ name: Schema.Literal("review"), full: Schema.optional(Schema.Literal(true)) })
+/** `full`: files that an earlier review read are read again. `focus`: the topic that gets priority. */
+const Review = Schema.Struct({
+  name: Schema.Literal("review"),
+  full: Schema.optional(Schema.Literal(true)),
+  focus: Schema.optional(FreeText)
+})
 
-/** A command other than `review`, which is executed and never queued. `dismiss` is about the finding of the thread of the comment. */
+/** Number of a finding in the summary of its change. Without one the finding of the thread of the comment is meant. */
+const FindingNumber = Schema.optional(Schema.Int)
+
+/** A command other than `review`, which is executed and never queued. */
 export const ExecutedCommand = Schema.Union([
-  Schema.Struct({ name: Schema.Literals(["help", "cancel"]) }),
+  Schema.Struct({ name: Schema.Literals(["help", "cancel", "pause", "resume", "describe"]) }),
   Schema.Struct({
     name: Schema.Literal("dismiss"),
+    number: FindingNumber,
     reason: Schema.optional(DismissalReason),
     text: Schema.optional(FreeText)
-  })
+  }),
+  Schema.Struct({ name: Schema.Literal("reopen"), number: FindingNumber }),
+  /** Lists the notes if it has no text. */
+  Schema.Struct({ name: Schema.Literal("remember"), text: Schema.optional(FreeText) }),
+  Schema.Struct({ name: Schema.Literal("forget"), id: Schema.String })
 ])
 export type ExecutedCommand = typeof ExecutedCommand.Type
 
 export type Command = typeof Review.Type | ExecutedCommand
 
-const executed = ["help", "cancel", "dismiss"] as const
+const executed = ["help", "cancel", "dismiss", "reopen", "pause", "resume", "describe", "remember", "forget"] as const
 export const ExecutedName = Schema.Literals(executed)
 export const CommandName = Schema.Literals(["review", ...executed])
 
-/** A command that waits for its execution, and its comment. */
+/** A command that waits for its execution, or for its review, and its comment. */
 export const CommandRequest = Schema.Struct({
-  command: ExecutedCommand,
+  command: Schema.Union([Review, ExecutedCommand]),
   comment: Schema.optional(CommentPlace),
   /** It is the first word of a reply, which is a command only in a thread of the service. */
   inThread: Schema.optional(Schema.Literal(true))
@@ -69,6 +81,8 @@ const reasonPhrases: ReadonlyArray<readonly [DismissalReason, ReadonlyArray<stri
 
 const isWordEnd = (next: string | undefined): boolean => next === undefined || !/[\p{L}\p{N}_]/u.test(next)
 
+const afterWord = (text: string): string => text.replace(/^[.,;:!?]{1,5}/, "").trim()
+
 /** Returns the reason at the start of a text, with the free text after it. */
 const readReason = (text: string) => {
   const stated = /^reason[ \t]*[:：]/i.exec(text)?.[0] ?? ""
@@ -85,16 +99,32 @@ const readReason = (text: string) => {
   return { reason: undefined, text: rest }
 }
 
-const readReview = (args: string): Command =>
-  /^full(?![\w-])/i.test(args) ? { name: "review", full: true } : { name: "review" }
+const readReview = (args: string): Command => {
+  const full = /^full(?![\w-])/i.exec(args)?.[0] ?? ""
+  const focus = /^focus[ \t]*[:：](.*)$/i.exec(afterWord(args.slice(full.length)))?.[1] ?? ""
+  const text = cutText(focus)
+  return {
+    name: "review",
+    ...(full === "" ? {} : { full: true as const }),
+    ...(text === "" ? {} : { focus: text })
+  }
+}
 
-/** A number would name another finding than that of the thread: it is no command. */
-const readDismiss = (args: string): Command | undefined => {
-  if (/^#?\d/.test(args)) return undefined
-  const { reason, text } = readReason(args)
+/** Returns the number at the start of a text, with the text after it. */
+const readNumber = (args: string) => {
+  const [whole, digits = ""] = /^#?(\d{1,6})(?![\w-])(?!\.\w)/.exec(args) ?? []
+  return whole === undefined
+    ? { named: {}, rest: args }
+    : { named: { number: Number(digits) }, rest: afterWord(args.slice(whole.length)) }
+}
+
+const readDismiss = (args: string): Command => {
+  const { named, rest } = readNumber(args)
+  const { reason, text } = readReason(rest)
   const free = cutText(text)
   return {
     name: "dismiss",
+    ...named,
     ...(reason === undefined ? {} : { reason }),
     ...(free === "" ? {} : { text: free })
   }
@@ -105,7 +135,19 @@ const readers: Readonly<Record<typeof CommandName.Type, (args: string) => Comman
   review: readReview,
   help: () => ({ name: "help" }),
   cancel: () => ({ name: "cancel" }),
-  dismiss: readDismiss
+  pause: () => ({ name: "pause" }),
+  resume: () => ({ name: "resume" }),
+  describe: () => ({ name: "describe" }),
+  remember: (args) => {
+    const text = cutText(args)
+    return { name: "remember", ...(text === "" ? {} : { text }) }
+  },
+  forget: (args) => {
+    const [id] = /^[0-9a-f]{8}(?!\w)/.exec(args) ?? []
+    return id === undefined ? undefined : { name: "forget", id }
+  },
+  dismiss: readDismiss,
+  reopen: (args) => ({ name: "reopen", ...readNumber(args).named })
 }
 
 const isName = Schema.is(CommandName)
@@ -114,8 +156,6 @@ const isName = Schema.is(CommandName)
 const slash = /(?:^|\s)\/(?:aicr[ \t]{1,20}([a-z]{3,10})|(review))(?=$|[\s.,;:!?])/gi
 /** Matches an unknown word in the position of a command; its author gets the list of commands. */
 const unknownWord = /^\s*\/aicr[ \t]+([a-z][\w-]{0,40})(?=$|[\s.,;:!?])/i
-
-const afterWord = (text: string): string => text.replace(/^[.,;:!?]{1,5}/, "").trim()
 
 const readSlash = (line: string): Command | undefined => {
   for (const match of line.matchAll(slash)) {
@@ -139,11 +179,13 @@ export const findCommand = (body: string): Command | undefined => {
   return isTried ? { name: "help" } : undefined
 }
 
-/** Commands that a reply may begin with, although people also use the word otherwise: no other word may follow. */
-const alone: ReadonlySet<string> = new Set(["review", "help", "cancel"])
-
-const isComplete = (command: Command, args: string): boolean =>
-  !alone.has(command.name) || args === "" || (command.name === "review" && command.full === true)
+/** Commands that a reply may begin with, although people also use the word otherwise: only what belongs to the command may follow. */
+const isComplete = (command: Command, args: string): boolean => {
+  if (command.name === "remember" || command.name === "forget") return false
+  if (command.name === "dismiss" || args === "") return true
+  if (command.name === "review") return command.full === true || command.focus !== undefined
+  return command.name === "reopen" && command.number !== undefined && /^#?\d+$/.test(args)
+}
 
 const readWord = (text: string, mayContinue: boolean): Command | undefined => {
   const [whole, word = ""] = /^([a-z]{3,10})(?=$|[\s.,;:!?#])/i.exec(text) ?? []

@@ -65,14 +65,15 @@ const judgedPaths = ({ coverage }: SettledReview["analysis"]): ((path: string) =
 const toRecord = (
   { fingerprint, problem, anchor }: Finding,
   head: string,
-  reaction: Reaction | undefined
+  reaction: Reaction | undefined,
+  isDismissed: boolean
 ): OutcomeRecord => ({
   fingerprint,
   category: problem.category.replaceAll("\u0000", "").slice(0, maxCategory),
   severity: problem.severity,
   path: (anchor?.path ?? problem.file).replaceAll("\u0000", "").slice(0, maxPath),
   head,
-  outcome: reaction?.dismissed === true ? "dismissed" : "open",
+  outcome: (reaction?.dismissed ?? isDismissed) ? "dismissed" : "open",
   replied: reaction?.replied === true
 })
 
@@ -104,7 +105,10 @@ export const decideOutcomes = (
   const added = new Map(
     analysis.findings
       .filter(({ fingerprint }) => !known.has(fingerprint))
-      .map((finding) => [finding.fingerprint, toRecord(finding, head, reactions.get(finding.fingerprint))])
+      .map((finding) => [
+        finding.fingerprint,
+        toRecord(finding, head, reactions.get(finding.fingerprint), dismissedBefore.has(finding.fingerprint))
+      ])
   )
   const changed = before.flatMap((earlier) => {
     const after = next(earlier)

@@ -1,11 +1,12 @@
 /**
  * Reaction of people to one finding, stored for later reviews of the same repository: `dismissed`, the thread was resolved without a change
- * of its code; `resolved`, the code was changed and the problem no longer exists. One lesson is a hint for a reader, never a rule.
+ * of its code; `resolved`, the code was changed and the problem no longer exists; `remembered`, a person wrote it as a note, which is its title,
+ * and about no finding. One lesson is a hint for a reader, never a rule.
  */
 import { Schema } from "effect"
 import { Severity } from "./Kinds.ts"
 
-const LessonVerdict = Schema.Literals(["dismissed", "resolved"])
+const LessonVerdict = Schema.Literals(["dismissed", "resolved", "remembered"])
 type LessonVerdict = typeof LessonVerdict.Type
 
 export const Lesson = Schema.Struct({

@@ -100,7 +100,13 @@ export const SummaryProblem = Schema.Struct({
 export type SummaryProblem = typeof SummaryProblem.Type
 
 /** A finding in the summary of a change. It keeps its number for the life of the change. */
-export const ListedFinding = Schema.Struct({ ...listed, number: Schema.Int, state: FindingState })
+export const ListedFinding = Schema.Struct({
+  ...listed,
+  number: Schema.Int,
+  state: FindingState,
+  /** The review before did not have it. */
+  isNew: Schema.optional(Schema.Literal(true))
+})
 export type ListedFinding = typeof ListedFinding.Type
 
 /** Problems of a review, for the list of the summary and the comparison with the previous one. */

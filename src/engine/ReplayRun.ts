@@ -77,6 +77,7 @@ export const replayRun = Effect.fn("replayRun")(function* (
     title: record.title,
     description: record.description,
     issues: record.issues,
+    focus: record.focus,
     filters: record.filters,
     previous: record.previous,
     round: record.round,

@@ -177,6 +177,8 @@ export interface ForgeClient {
    */
   readonly gitAuthorization: (repo: Repo) => Effect.Effect<Redacted.Redacted | undefined, ForgeError>
   readonly pull: (repo: Repo, number: number) => Effect.Effect<HostPull, ForgeError>
+  /** Replaces the description of a pull request. May be repeated. */
+  readonly describe: (repo: Repo, number: number, description: string) => Effect.Effect<void, ForgeError, Writing>
   /** Numbers of the open pull requests with this head commit; empty for a commit that the host does not have. */
   readonly openPulls: (repo: Repo, head: string) => Effect.Effect<ReadonlyArray<number>, ForgeError>
   /** Tip of a branch. */

@@ -4,13 +4,13 @@
  */
 import { Context } from "effect"
 import type { Change } from "../domain/Change.ts"
-import type { ExecutedCommand } from "../domain/CommentCommand.ts"
+import type { Command } from "../domain/CommentCommand.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 
-/** A comment command other than `review`. The writer's permission at the host is not checked yet. */
+/** A comment command. The writer's permission at the host is not checked yet. */
 export interface WokenCommand {
   readonly eventId: string
-  readonly command: ExecutedCommand["name"]
+  readonly command: Command["name"]
   /** The pull request of the comment; `requestedBy` is its writer. */
   readonly change: Change
 }

@@ -9,6 +9,7 @@ import { admit } from "../admission/Admit.ts"
 import type { ConfigStore } from "../config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
+import type { ExecutedCommand } from "../domain/CommentCommand.ts"
 import { discussedKey, targetKey } from "../domain/Change.ts"
 import type { IgnoreReason } from "../domain/Decision.ts"
 import { isReply, Priority } from "../domain/Entry.ts"
@@ -139,6 +140,10 @@ const findCommandName = (event: HostEvent, outcome: Admitted): DeliveryFacts["co
   return outcome.request?.command.name ?? (outcome.change.requestedBy === undefined ? undefined : "review")
 }
 
+/** Returns the name of a command that is executed and never queued. */
+const executedName = (request: Admission["request"]): ExecutedCommand["name"] | undefined =>
+  request === undefined || request.command.name === "review" ? undefined : request.command.name
+
 /** Returns the key of accepted work. */
 const keyOf = (received: Verified, delivery: DeliveryKey, event: HostEvent, change: Change): DeliveryKey => {
   const comment = event._tag === "Commanded" || event._tag === "Discussed" ? event.comment?.id : undefined
@@ -178,7 +183,7 @@ const recordOf = (
     }
   }
   const { change, dueAt, priority, request } = outcome
-  const command = request?.command.name
+  const command = executedName(request)
   return {
     ...common,
     deliveryKey: keyOf(received, delivery, event, change),
@@ -191,7 +196,7 @@ const recordOf = (
       configHash: outcome.configHash,
       priority,
       dueAt,
-      ...(request === undefined ? undefined : { command: request.command.name, request })
+      ...(request === undefined ? undefined : { command, request })
     }
   }
 }
@@ -237,7 +242,7 @@ const start = async (
 ): Promise<IngressResponse> => {
   const { count, intake, log, wake } = parts
   const { change, request } = admission
-  const command = request?.command.name
+  const command = executedName(request)
   const respond = (id: string, status: Parameters<typeof accepted>[3], dueAt: number, entry?: QueueAdmitted) => {
     count(received.kind, status, "")
     log.decided(record, { eventId: id, decision: status, reason: record.reason, entry })
@@ -260,10 +265,9 @@ const start = async (
   }
   parts.stored()
   if (intakeResult._tag === "Reviewed") return respondIgnored(parts, received, record, event, "already_reviewed")
-  if (command !== undefined) {
-    wake.command({ eventId: received.id, command, change })
-    return respond(received.id, "queued", admission.dueAt)
-  }
+  // A requested review is queued, and its comment gets a reaction immediately.
+  if (request !== undefined) wake.command({ eventId: received.id, command: request.command.name, change })
+  if (command !== undefined) return respond(received.id, "queued", admission.dueAt)
   wake.workspace(change.workspace)
   if (change.target.kind === "pull_request" && change.head !== undefined) wake.newerHead(targetKey(change), change.head)
   const { queued = "later" } = intakeResult

@@ -69,6 +69,11 @@ export const chatRequests = Metric.counter("aicr_chat_requests_total", {
   incremental: true
 })
 
+export const commentCommands = Metric.counter("aicr_comment_commands_total", {
+  description: "Ended commands in comments by command and outcome (executed, skipped, refused, failed)",
+  incremental: true
+})
+
 /** Connections of all listeners of this node. */
 export const openConnections = Metric.gauge("aicr_http_connections", { description: "Open HTTP connections" })
 

@@ -13,11 +13,14 @@ import type { TakenComment } from "./review/ChangedComments.ts"
 import { findDismissers } from "./review/Dismissal.ts"
 import type { Dismissal } from "./review/Dismissal.ts"
 import { parseMarkers } from "./Marker.ts"
+import type { Marker } from "./Marker.ts"
 import type { ExistingProblem } from "./review/Reconcile.ts"
 import { Records } from "./Records.ts"
 
 export interface ExistingThread extends ExistingProblem {
   readonly thread: HostThread
+  /** An objection withdrew it. */
+  readonly isWithdrawn?: boolean
   /** People without the permission who dismissed it: shown, but without effect. */
   readonly ignored: ReadonlyArray<string>
 }
@@ -33,12 +36,23 @@ const toExistingThreads = (
   const markers = parseMarkers(thread.body)
   const fp = recognised ?? fingerprintIn(thread)
   if (fp === undefined) return []
-  // Written by the service for a person with the permission, who dismissed it from chat.
-  const isMarked = markers.some((marker) => marker.state === "dismissed")
-  const resolved = !isMarked && (thread.resolved || markers.some((marker) => marker.state === "resolved"))
-  const state = resolved ? "resolved" : isMarked || thread.dismissedBy.some(mayDismiss) ? "dismissed" : "open"
-  const ignored = state === "open" ? thread.dismissedBy : []
-  return [{ fp, files: [thread.path], state, thread, ignored }]
+  const mark = markers.findLast((marker) => marker.state !== undefined)?.state
+  const state = readState(thread, mark, mayDismiss)
+  // A reopened finding stays open although a person dismissed it at the host: some hosts offer no way to undo that.
+  const ignored = state === "open" && mark !== "open" ? thread.dismissedBy : []
+  return [{ fp, files: [thread.path], state, thread, ignored, isWithdrawn: mark === "withdrawn" }]
+}
+
+/** `mark`: the state that the service wrote last, for a person with the permission or after an objection. */
+const readState = (
+  { dismissedBy, resolved }: HostThread,
+  mark: Marker["state"],
+  mayDismiss: (username: string) => boolean
+): ExistingProblem["state"] => {
+  if (mark === "open") return "open"
+  if (mark === "dismissed" || mark === "withdrawn") return "dismissed"
+  if (resolved || mark === "resolved") return "resolved"
+  return dismissedBy.some(mayDismiss) ? "dismissed" : "open"
 }
 
 /** Limits for the record of a run: problems, people per problem, and the length of a name. */
@@ -176,7 +190,8 @@ export const makeExistingThreads = () => {
     const now = yield* Clock.currentTimeMillis
     const entry = cache.get(key)
     cache.delete(key)
-    const isRepeated = (attempts ?? 0) > 0 || status === "unknown"
+    // A review is published again because the state of a comment changed.
+    const isRepeated = (attempts ?? 0) > 0 || status === "unknown" || previous?.runId === runId
     const isUsable = entry !== undefined && entry.client === client && now - entry.at < maxAgeMillis && !isRepeated
     const records = yield* Records
     const posted = isUsable ? entry.posted : yield* Effect.cached(Effect.map(records.reviews(reader), listPosted))

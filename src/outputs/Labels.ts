@@ -9,7 +9,8 @@ import type { LanguageTexts } from "../text/Render.ts"
 import { en } from "../text/en.ts"
 import { zh } from "../text/zh.ts"
 import type { Change } from "../domain/Change.ts"
-import type { PublishInput } from "./channels/Channel.ts"
+import type { PublishInput, RuledFinding } from "./channels/Channel.ts"
+import { gfm } from "./SafeText.ts"
 import { isChinese } from "../text/InLanguage.ts"
 
 export interface Labels {
@@ -78,6 +79,7 @@ export interface Labels {
   /** A managed issue is resolved by its code, not by what a review found. */
   readonly goneAt: (commit: string) => string
   readonly dismissedBy: (person: string) => string
+  readonly reopenedBy: (person: string) => string
   readonly withdrawn: string
   readonly editReplaced: (people: string) => string
   readonly resolvedTitle: string
@@ -97,6 +99,19 @@ export interface Labels {
   }
   /** Reply to `/aicr help`. */
   readonly commands: string
+  /** Reply to a command with the number of a finding that the summary does not list as open or dismissed. */
+  readonly noFinding: (number: number) => string
+  /** Replies to `/aicr remember` and `/aicr forget`. `command`: that removes the note. */
+  readonly notes: {
+    readonly remembered: (command: string, text: string) => string
+    readonly list: (count: number) => string
+    readonly none: string
+    readonly unknown: (id: string) => string
+    readonly refused: string
+    readonly off: string
+  }
+  /** Reply to `/aicr describe` without a walkthrough. */
+  readonly notDescribed: string
   readonly triageClosed: (category: string) => string
   readonly triageKept: (category: string) => string
   readonly triageReopen: string
@@ -205,7 +220,8 @@ const english: Labels = {
   tokens: (count) => `${count} tokens`,
   cut: "_Truncated: the host limits the length of a comment._",
   resolvedBy: (commit) => `Resolved: no longer found in the review of ${commit}.`,
-  dismissedBy: (person) => `Dismissed from chat by ${person}.`,
+  dismissedBy: (person) => `Dismissed by ${person}.`,
+  reopenedBy: (person) => `Reopened by ${person}.`,
   withdrawn: "Withdrawn: an objection to it was right.",
   editReplaced: (people) => `This review replaced what ${people} edited in this comment. Text below it is kept.`,
   goneAt: (commit) => `Resolved: the file no longer contains this code at ${commit}.`,
@@ -225,11 +241,29 @@ const english: Labels = {
   commands: [
     "Commands, one per comment, for people with write access to this repository:",
     "",
-    "- `/aicr review` or `/review`: review this pull request now",
+    "- `/aicr review` or `/review`: review this pull request now; `review full` reads unchanged files again, `review focus: …` looks at something first",
     "- `/aicr cancel`: cancel the review that waits or runs",
-    "- `dismiss` as a reply to a finding, if you like with a reason (wrong, intended, not here, later): dismiss it",
-    "- `/aicr help`: this text"
+    "- `/aicr ask …`: ask about this change; `/aicr explain 3`: explain finding 3 of the summary",
+    "- `/aicr describe`: write what changes into the description, between its markers, or into a comment",
+    "- `/aicr help`: this text",
+    "",
+    "For people who may dismiss findings, which the author of the pull request may not:",
+    "",
+    "- `/aicr dismiss 3`, if you like with a reason (wrong, intended, not here, later): dismiss finding 3 of the summary; `dismiss` as a reply to a finding dismisses that one",
+    "- `/aicr reopen 3`, or `reopen` as a reply: a finding that was dismissed or withdrawn counts again",
+    "- `/aicr remember …`: a note for later reviews of this repository; without a text it lists the notes, and `/aicr forget` with an id removes one",
+    "- `/aicr pause`: no automatic reviews of this pull request; `/aicr resume`, for people with write access, ends that"
   ].join("\n"),
+  noFinding: (number) => `The summary lists no finding with the number ${number} that is open or was dismissed.`,
+  notes: {
+    remembered: (command, text) => `Stored for later reviews of this repository: ${text}\n\n${command} removes it.`,
+    list: (count) => `Notes for reviews of this repository (${count}), which \`/aicr forget\` with their id removes:`,
+    none: "There are no notes for reviews of this repository.",
+    unknown: (id) => `This repository has no note ${id}. \`/aicr remember\` lists them.`,
+    refused: "Nothing was stored: a note must describe the project instead of instructing the reviewer.",
+    off: "Nothing was stored: memory is turned off for reviews of this repository."
+  },
+  notDescribed: "No review has described this change yet. Request one with `/aicr review`.",
   triageClosed: (category) => `Closed as ${category}.`,
   triageKept: (category) => `Category: ${category}.`,
   triageReopen: "_Closed automatically. Reopen the issue if this is wrong._"
@@ -313,7 +347,8 @@ const chinese: Labels = {
   tokens: (count) => `${count} 个 token`,
   cut: "_已截断：平台不允许更长的文本。_",
   resolvedBy: (commit) => `已解决：对 ${commit} 的评审不再发现此问题。`,
-  dismissedBy: (person) => `已由 ${person} 在聊天中驳回。`,
+  dismissedBy: (person) => `已由 ${person} 驳回。`,
+  reopenedBy: (person) => `已由 ${person} 重新打开。`,
   withdrawn: "已撤回：对此问题的异议成立。",
   editReplaced: (people) => `本次评审替换了 ${people} 在此评论中修改的内容。写在评论末尾的文字会保留。`,
   goneAt: (commit) => `已解决：在 ${commit} 中，文件已不再包含这段代码。`,
@@ -333,14 +368,38 @@ const chinese: Labels = {
   commands: [
     "命令（每条评论一个），供有此仓库写权限的人使用：",
     "",
-    "- `/aicr review` 或 `/review`：立即评审此拉取请求",
+    "- `/aicr review` 或 `/review`：立即评审此拉取请求；`review full` 重新读取没有变化的文件，`review focus: …` 先关注指定的内容",
     "- `/aicr cancel`：取消等待中或运行中的评审",
-    "- 在问题下回复 `dismiss`，可附理由（误报、有意、不适用、以后）：驳回该问题",
-    "- `/aicr help`：显示帮助"
+    "- `/aicr ask …`：就此变更提问；`/aicr explain 3`：解释摘要中编号为 3 的问题",
+    "- `/aicr describe`：将改动说明写入描述中的标记之间，没有标记时写成评论",
+    "- `/aicr help`：显示帮助",
+    "",
+    "供有权驳回问题的人使用（拉取请求的作者除外）：",
+    "",
+    "- `/aicr dismiss 3`，可附理由（误报、有意、不适用、以后）：驳回摘要中编号为 3 的问题；在问题下回复 `dismiss` 则驳回该问题",
+    "- `/aicr reopen 3`，或在问题下回复 `reopen`：已驳回或已撤回的问题重新计入",
+    "- `/aicr remember …`：保存一条供此仓库以后评审使用的备注；不带文字时列出备注，`/aicr forget` 加编号删除备注",
+    "- `/aicr pause`：暂停此拉取请求的自动评审；有写权限的人可用 `/aicr resume` 恢复"
   ].join("\n"),
+  noFinding: (number) => `摘要中没有编号为 ${number} 且未解决或已驳回的问题。`,
+  notes: {
+    remembered: (command, text) => `已保存，供此仓库以后的评审使用：${text}\n\n用 ${command} 删除。`,
+    list: (count) => `供此仓库评审使用的备注（${count} 条），可用 \`/aicr forget\` 加编号删除：`,
+    none: "此仓库没有供评审使用的备注。",
+    unknown: (id) => `此仓库没有备注 ${id}。用 \`/aicr remember\` 查看列表。`,
+    refused: "未保存任何内容：备注用来描述项目，不能是给评审者的指令。",
+    off: "未保存任何内容：此仓库的评审未启用记忆。"
+  },
+  notDescribed: "还没有评审撰写此变更的改动说明。请用 `/aicr review` 请求一次评审。",
   triageClosed: (category) => `已关闭：${category}。`,
   triageKept: (category) => `已查看：${category}。`,
   triageReopen: "_自动关闭。如有误判，请重新打开此问题。_"
+}
+
+/** Returns the note below the text of a finding about its state. */
+export const rulingNote = (labels: Labels, { by, state }: Pick<RuledFinding, "by" | "state">): string => {
+  if (state === "withdrawn" || by === undefined) return `**${labels.withdrawn}**`
+  return `**${(state === "open" ? labels.reopenedBy : labels.dismissedBy)(gfm.plain(by))}**`
 }
 
 /** Returns the texts for a language tag; English for an unsupported language. */

@@ -1,8 +1,8 @@
 /**
  * Hidden marker in everything that the service writes at a host: the operation that wrote it (`op`), the problem (`fp`) and the
  * scope (`scope`). In managed issues it also holds the problem's `file`, the key of its `code` (review/CodeKey.ts) and its `severity`.
- * `state`: the service resolved the problem, or a person dismissed it from chat; `gone`: it is resolved, and others of its issue are not. It
- * identifies a write whose response is missing, and the managed summary. Values are escaped so that no value ends the HTML
+ * `state`: the service resolved the problem, a person dismissed it by a command or from chat, an objection withdrew it, or a person reopened it
+ * (`open`); `gone`: it is resolved, and others of its issue are not. The last one of a text counts. It identifies a write whose response is missing, and the managed summary. Values are escaped so that no value ends the HTML
  * comment; external text cannot contain a marker (SafeText.ts).
  */
 import { Option, Schema } from "effect"
@@ -16,7 +16,7 @@ export const Marker = Schema.Struct({
   scope: Schema.optional(Schema.String),
   file: Schema.optional(Schema.String),
   code: Schema.optional(Schema.String),
-  state: Schema.optional(Schema.Literals(["resolved", "dismissed", "gone"])),
+  state: Schema.optional(Schema.Literals(["resolved", "dismissed", "withdrawn", "open", "gone"])),
   severity: Schema.optional(Severity)
 })
 export type Marker = typeof Marker.Type
@@ -73,6 +73,20 @@ export const splitAtMarkers = (text: string): ReadonlyArray<{ readonly text: str
     from = match.index + match[0].length
     return Option.toArray(decode(match[1] ?? "")).map((marker) => ({ text: before, marker }))
   })
+}
+
+/** Returns the text without the states that the service wrote below it: each is a note, one paragraph, and its marker. */
+export const withoutStates = (text: string): string => {
+  let kept = ""
+  let from = 0
+  for (const match of text.matchAll(pattern)) {
+    const before = text.slice(from, match.index)
+    from = match.index + match[0].length
+    const marker = Option.getOrUndefined(decode(match[1] ?? ""))
+    const isState = marker?.state !== undefined && marker.fp === undefined
+    kept += isState ? before.trimEnd().split("\n\n").slice(0, -1).join("\n\n") : `${before}${match[0]}`
+  }
+  return `${kept}${text.slice(from)}`
 }
 
 /** Returns the text after the last marker, without the space around it; undefined for a text without a marker. */

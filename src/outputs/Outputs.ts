@@ -9,7 +9,7 @@ import type { IssueCode } from "../domain/IssueCode.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
 import { ChannelMissing } from "./channels/Channel.ts"
-import type { DismissedFinding, PublishInput, Sent } from "./channels/Channel.ts"
+import type { PublishInput, RuledFinding, Sent } from "./channels/Channel.ts"
 import type { ChatDismissal, DismissOutcome } from "./review/ChatDismissal.ts"
 
 export { ChannelMissing }
@@ -67,11 +67,17 @@ export class Outputs extends Context.Service<
       change: Change,
       username: string
     ) => Effect.Effect<boolean, ForgeError | ChannelMissing>
-    /** Dismisses a finding at the host, for a person of a chat platform or for one whose right is known. May be repeated. */
+    /** Dismisses a finding at the host for a person of a chat platform. May be repeated. */
     readonly dismiss: (
       workspace: Workspace,
       change: Change,
-      dismissal: ChatDismissal | DismissedFinding
+      dismissal: ChatDismissal
     ) => Effect.Effect<DismissOutcome, ForgeError | ChannelMissing, Writing>
+    /** Marks a finding at the host with its state. Returns the number of comments and issues that have it. May be repeated. */
+    readonly mark: (
+      workspace: Workspace,
+      change: Change,
+      finding: RuledFinding
+    ) => Effect.Effect<number, ForgeError | ChannelMissing, Writing>
   }
 >()("aicr/outputs/Outputs") {}

@@ -208,19 +208,19 @@ const reactionsWith = (sender: Sender): Outputs["Service"]["reactions"] =>
 const dismissWith = (sender: Sender): Outputs["Service"]["dismiss"] =>
   Effect.fnUntraced(function* (workspace, change, dismissal) {
     const { fp, head } = dismissal
-    let by = "by" in dismissal ? dismissal.by : undefined
-    if (!("by" in dismissal)) {
-      const host = yield* sender.clients.host(workspace, change)
-      const dismisser = yield* findDismisser(host, sender.members, workspace, change, dismissal)
-      if (dismisser._tag === "Refused") return dismisser.outcome
-      by = dismisser.by
-    }
-    const finding = { fp, head, by: by ?? "" }
+    const host = yield* sender.clients.host(workspace, change)
+    const dismisser = yield* findDismisser(host, sender.members, workspace, change, dismissal)
+    if (dismisser._tag === "Refused") return dismisser.outcome
+    const count = yield* markWith(sender)(workspace, change, { fp, head, state: "dismissed", by: dismisser.by })
+    return count === 0 ? "not_published" : "dismissed"
+  })
+
+const markWith = (sender: Sender): Outputs["Service"]["mark"] =>
+  Effect.fnUntraced(function* (workspace, change, finding) {
     let count = 0
     for (const { channel, kind } of routedChannels(sender.kinds, workspace, change))
-      if (kind.dismiss !== undefined)
-        count += yield* kind.dismiss(toContext(sender, workspace, change, channel), finding)
-    return count === 0 ? "not_published" : "dismissed"
+      if (kind.mark !== undefined) count += yield* kind.mark(toContext(sender, workspace, change, channel), finding)
+    return count
   })
 
 const mayDismissWith = (sender: Sender): Outputs["Service"]["mayDismiss"] =>
@@ -238,10 +238,7 @@ const withdraw = Effect.fnUntraced(function* (
   { fp, head }: Extract<Operation, { readonly _tag: "Withdraw" }>
 ) {
   const pull: Change = { ...change, target: { kind: "pull_request", number: change.target.number } }
-  let count = 0
-  for (const { channel, kind } of routedChannels(sender.kinds, workspace, pull))
-    if (kind.dismiss !== undefined)
-      count += yield* kind.dismiss(toContext(sender, workspace, pull, channel), { fp, head, by: undefined })
+  const count = yield* markWith(sender)(workspace, pull, { fp, head, state: "withdrawn", by: undefined })
   const nothingToDo = count === 0 ? ({ _tag: "GoneAtHost" } as const) : undefined
   return { hostId: fp, url: undefined, nothingToDo, next: [] } satisfies SentRow
 })
@@ -270,7 +267,8 @@ export const layer = Layer.effect(
       send: sendWith(sender),
       find: findWith(sender),
       mayDismiss: mayDismissWith(sender),
-      dismiss: dismissWith(sender)
+      dismiss: dismissWith(sender),
+      mark: markWith(sender)
     })
   })
 ).pipe(Layer.provide(MemberFiles.layer))

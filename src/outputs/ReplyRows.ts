@@ -4,7 +4,7 @@
  */
 import type { Workspace } from "../config/Snapshot.ts"
 import { discussedKey } from "../domain/Change.ts"
-import type { Change } from "../domain/Change.ts"
+import type { Change, CommentPlace } from "../domain/Change.ts"
 import { newId } from "../domain/Ids.ts"
 import type { OperationId, TargetKey } from "../domain/Keys.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
@@ -75,11 +75,16 @@ const row = (
   attempts: 0
 })
 
-/** Plans a reaction to the comment; nothing for another target, and for an objection without a comment. */
-export const reactionRows = (input: ReplyInput, reaction: Reacted): ReadonlyArray<Publication> => {
-  const { comment } = input.change.target
+/** Plans a reaction to a comment, by default that of the target; nothing without one, and for an objection without a comment. */
+export const reactionRows = (
+  input: ReplyInput & { readonly comment?: CommentPlace },
+  reaction: Reacted,
+  position = 0
+): ReadonlyArray<Publication> => {
+  const { comment = input.change.target.comment, targetKey } = input
   if (comment === undefined || input.change.dispute !== undefined) return []
-  return [row(input, 0, replyOperationId(input.targetKey, reaction), { _tag: "Reaction", comment, reaction })]
+  const id = replyOperationId(targetKey, `${reaction} ${comment.id}`)
+  return [row(input, position, id, { _tag: "Reaction", comment, reaction })]
 }
 
 /**

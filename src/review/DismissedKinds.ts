@@ -29,6 +29,7 @@ export const dismissedKinds = (
   if (reflectionMode(reflection) === "off" || dismissal !== "maintainers") return () => false
   const counts = new Map<string, number>()
   for (const { category, path, title, verdict } of lessons) {
+    if (verdict === "remembered") continue
     const kind = kindOf(category, title, path)
     if (kind === undefined) continue
     counts.set(kind, (counts.get(kind) ?? 0) + (verdict === "dismissed" ? 1 : Number.NEGATIVE_INFINITY))

@@ -15,7 +15,7 @@ import { injectionIn } from "./Injection.ts"
  * | mode     | hints                                                      | verification                          |
  * |----------|------------------------------------------------------------|---------------------------------------|
  * | off      |                                                            |                                       |
- * | light    | up to 10 dismissals in folders that the change touches     |                                       |
+ * | light    | up to 10: notes of people, then dismissals in folders that the change touches |                    |
  * | thorough | up to 40, resolved ones and those of other folders as well | also of findings like a dismissed one |
  */
 type ReflectionMode = "off" | "light" | "thorough"
@@ -43,9 +43,12 @@ export const selectHints = (
   if (mode === "off") return []
   const files = new Set(paths)
   const folders = new Set(paths.map(folderOf))
-  const distance = ({ path }: Lesson): number => (files.has(path) ? 0 : folders.has(folderOf(path)) ? 1 : 2)
+  const distance = ({ path, verdict }: Lesson): number => {
+    if (verdict === "remembered") return -1
+    return files.has(path) ? 0 : folders.has(folderOf(path)) ? 1 : 2
+  }
   const near = lessons
-    .filter((lesson) => mode === "thorough" || (lesson.verdict === "dismissed" && distance(lesson) < 2))
+    .filter((lesson) => mode === "thorough" || (lesson.verdict !== "resolved" && distance(lesson) < 2))
     .toSorted((a, b) => distance(a) - distance(b) || b.learnedAt - a.learnedAt)
   const hints: Array<string> = []
   for (const lesson of near) {
@@ -65,6 +68,7 @@ const oneLine = (text: string, most: number): string => {
 }
 
 const hintOf = ({ verdict, category, severity, path, title, quote }: Lesson): string => {
+  if (verdict === "remembered") return `- a maintainer noted for reviews of this repository: ${oneLine(title, 300)}`
   const what = verdict === "dismissed" ? "dismissed by a person" : "taken up and repaired"
   const code = quote.trim() === "" ? "" : ` The code was: ${oneLine(quote, 160)}`
   return `- ${what}: ${oneLine(category, 40)} (${severity}) in ${oneLine(path, 200)}: ${oneLine(title, 160)}.${code}`

@@ -43,6 +43,8 @@ export class Lessons extends Context.Service<
     >
     /** Removes the lessons of a repository, or all. Returns how many. */
     readonly clear: (repository: string | undefined) => Effect.Effect<number, StoreError>
+    /** Removes one lesson of a repository, if there is one with this fingerprint. */
+    readonly remove: (repository: string, fingerprint: string) => Effect.Effect<void, StoreError>
     /** Removes lessons older than the retention time that applied when they were learnt. */
     readonly prune: (now: number) => Effect.Effect<number, StoreError>
   }
@@ -132,6 +134,14 @@ const clear =
       (rows) => rows.length
     ).pipe(unavailable("lessons.clear"))
 
+const remove =
+  (sql: SqlClient.SqlClient): Lessons["Service"]["remove"] =>
+  (repository, fingerprint) =>
+    sql`DELETE FROM lessons WHERE repository = ${repository} AND fingerprint = ${fingerprint}`.pipe(
+      unavailable("lessons.remove"),
+      Effect.asVoid
+    )
+
 const prune =
   (sql: SqlClient.SqlClient): Lessons["Service"]["prune"] =>
   (now) =>
@@ -150,6 +160,7 @@ export const layer: Layer.Layer<Lessons, never, SqlClient.SqlClient> = Layer.eff
       recall: recall(sql),
       sizes: sizes(sql),
       clear: clear(sql),
+      remove: remove(sql),
       prune: prune(sql)
     })
   )

@@ -87,12 +87,14 @@ export class Outbox extends Context.Service<
     readonly targets: Effect.Effect<ReadonlyArray<TargetKey>, StoreError>
     /** Counts the rows that wait because a host refuses the credential of a trigger, by trigger. */
     readonly awaitingCredentials: Effect.Effect<ReadonlyMap<string, number>, StoreError>
-    /** Returns the newest sent row of a channel and operation kind for a target, of another run: the location of a managed summary. */
+    /**
+     * Returns the newest sent row of an operation kind for a target: the location of a managed summary. Of one channel, and of other runs than
+     * the given one, as far as they are named.
+     */
     readonly lastSent: (
       targetKey: TargetKey,
-      channel: string,
       kind: Operation["_tag"],
-      runId: string
+      options: { readonly channel?: string; readonly notOf?: string | undefined }
     ) => Effect.Effect<Publication | undefined, StoreError>
     /** Returns what other runs sent to a target on a channel, the newest first; at most `maxSent`. */
     readonly sentRows: (

@@ -23,7 +23,7 @@ const Work = Schema.Struct({
   dueAt: Schema.Int,
   /** A comment command other than `review`, which is executed and never queued. */
   command: Schema.optional(ExecutedName),
-  /** The command with its arguments and its comment. */
+  /** The command with its arguments and its comment, also of a requested review. */
   request: Schema.optional(CommandRequest)
 })
 /** Fields of accepted work. */

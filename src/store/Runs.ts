@@ -6,7 +6,7 @@ import { Context } from "effect"
 import type { Effect } from "effect"
 import { Change } from "../domain/Change.ts"
 import { Analysis } from "../domain/Analysis.ts"
-import type { LeaseToken } from "../domain/FencingToken.ts"
+import type { LeaseToken, PublisherToken } from "../domain/FencingToken.ts"
 import { RunVerdict } from "../domain/HeadVerdict.ts"
 import type { HeadVerdict } from "../domain/HeadVerdict.ts"
 import { TargetKey } from "../domain/Keys.ts"
@@ -190,13 +190,35 @@ export class Runs extends Context.Service<
       },
       now: number
     ) => Effect.Effect<boolean, StoreError>
+    /**
+     * Replaces the analysis and the verdict of a published review after a decision about one of its findings, and adds the publications and
+     * the outcome that follow, in one transaction. Returns false if the run is not published, or another publisher owns its target.
+     */
+    readonly rule: (
+      runId: string,
+      token: PublisherToken,
+      ruling: {
+        readonly analysis: Analysis
+        /** Undefined: its verdict stays. */
+        readonly verdict: RunVerdict | undefined
+        readonly fingerprint: string
+        readonly outcome: "dismissed" | "open"
+        readonly publications: ReadonlyArray<Publication>
+      },
+      now: number
+    ) => Effect.Effect<boolean, StoreError>
     readonly get: (runId: string) => Effect.Effect<Run | undefined, StoreError>
-    /** Returns the newest run of a target on a head with one of these states. */
-    readonly find: (
+    /**
+     * Returns the newest run of a target on a head that is published, or being published, and the person who paused automatic reviews of the
+     * target.
+     */
+    readonly findReview: (
       targetKey: TargetKey,
-      head: string,
-      statuses: ReadonlyArray<RunStatus>
-    ) => Effect.Effect<Run | undefined, StoreError>
+      head: string
+    ) => Effect.Effect<{ readonly earlier: Run | undefined; readonly pausedBy: string | undefined }, StoreError>
+    /** Pauses automatic reviews of a target until `resume`, for as long as records are kept. The last person who did so counts. */
+    readonly pause: (targetKey: TargetKey, person: string, now: number) => Effect.Effect<void, StoreError>
+    readonly resume: (targetKey: TargetKey) => Effect.Effect<void, StoreError>
     /**
      * Returns the newest runs of these targets that are published, or being published, on one of these heads. A target whose newest run has
      * another head or base may have to be reviewed again, or to get back an earlier verdict.

@@ -320,7 +320,12 @@ describe("work", () => {
       pull_request: { schedule: { rules: [{ days: ["sun"], windows: ["01:00-02:00"] }] } }
     })
     const decided = decide(closed, command())
-    assert.deepInclude(decided, { accepted: true, priority: 0, dueAt: now, request: undefined })
+    assert.deepInclude(decided, {
+      accepted: true,
+      priority: 0,
+      dueAt: now,
+      request: { command: { name: "review" }, comment: undefined }
+    })
     assert.deepInclude(decided.accepted ? decided.change : {}, { requestedBy: "ada" })
     assert.deepInclude(decide(closed, command("cancel")), {
       accepted: true,

@@ -1,5 +1,19 @@
 import { describe, expect, it } from "vitest"
-import { findAddressee, readRemark } from "../../src/domain/AddressedComment.ts"
+import { findAddressee, readExplained, readRemark } from "../../src/domain/AddressedComment.ts"
+
+it.each([
+  ["/aicr explain 3", 3],
+  ["Hello\n@aicr, explain #12.", 12],
+  ["explain 3 please", 3],
+  ["/aicr explain", undefined],
+  ["/aicr explain this", undefined],
+  ["explain 3.5", undefined],
+  ["I can explain 3", undefined],
+  ["> /aicr explain 3", undefined],
+  ["explain 1234567", undefined]
+] as const)("%j wants the finding %j explained", (body, expected) => {
+  expect(readExplained(body)).toBe(expected)
+})
 
 describe("findAddressee", () => {
   it.each([

@@ -27,7 +27,23 @@ describe("after /aicr", () => {
     ["/aicr dismiss wrong", { name: "dismiss", reason: "wrong" }],
     ["/aicr dismiss latest news", { name: "dismiss", text: "latest news" }],
     ["/aicr dismiss 误报，这里没有用户输入", { name: "dismiss", reason: "wrong", text: "这里没有用户输入" }],
-    ["/aicr dismiss 3", help],
+    ["/aicr dismiss 3", { name: "dismiss", number: 3 }],
+    ["/aicr dismiss #12 intended: a test", { name: "dismiss", number: 12, reason: "intended", text: "a test" }],
+    ["/aicr dismiss 3.5 is too old", { name: "dismiss", text: "3.5 is too old" }],
+    ["/aicr dismiss 1234567", { name: "dismiss", text: "1234567" }],
+    ["/aicr reopen", { name: "reopen" }],
+    ["/aicr reopen 3, please", { name: "reopen", number: 3 }],
+    ["/aicr describe", { name: "describe" }],
+    ["/aicr remember tests may use eval", { name: "remember", text: "tests may use eval" }],
+    ["/aicr remember", { name: "remember" }],
+    ["/aicr forget 0a1b2c3d", { name: "forget", id: "0a1b2c3d" }],
+    ["/aicr forget it", help],
+    ["/aicr pause", { name: "pause" }],
+    ["/aicr resume now", { name: "resume" }],
+    ["/aicr review focus: the locks", { name: "review", focus: "the locks" }],
+    ["/review full, Focus：锁", { name: "review", full: true, focus: "锁" }],
+    ["/aicr review focus:", review],
+    ["/aicr review the focus: locks", review],
     ["/aicr review fully", review],
     ["/aicr dismiss not here", { name: "dismiss", reason: "not_here" }],
     ["/aicr dismiss 原因", { name: "dismiss", text: "原因" }],
@@ -64,7 +80,17 @@ describe("without the prefix", () => {
   const cases: ReadonlyArray<readonly [body: string, isReply: boolean, Command | undefined]> = [
     ["@aicr review", false, review],
     ["Look:\n@aicr cancel", false, { name: "cancel" }],
-    ["dismiss 3", true, undefined],
+    ["dismiss 3", true, { name: "dismiss", number: 3 }],
+    ["reopen", true, { name: "reopen" }],
+    ["reopen #3", true, { name: "reopen", number: 3 }],
+    ["reopen the file", true, undefined],
+    ["reopen 3 files", true, undefined],
+    ["remember to run the tests", true, undefined],
+    ["@aicr remember tests may use eval", false, { name: "remember", text: "tests may use eval" }],
+    ["pause", true, { name: "pause" }],
+    ["pause here", true, undefined],
+    ["review focus: locks", true, { name: "review", focus: "locks" }],
+    ["@aicr reopen 3", false, { name: "reopen", number: 3 }],
     ["@aicr why is this a problem?", false, undefined],
     ["@aicr ask why", false, undefined],
     ["@aicr-two review", false, undefined],
@@ -97,7 +123,7 @@ describe("without the prefix", () => {
 
 it("bounds free texts, and writes what can be stored", () => {
   const long = "x".repeat(10_000)
-  for (const body of [`/aicr dismiss ${long}`, `/aicr dismiss later ${long}`]) {
+  for (const body of [`/aicr dismiss ${long}`, `/aicr dismiss later ${long}`, `/aicr review focus: ${long}`]) {
     const command = findCommand(body)
     expect(Schema.decodeUnknownSync(CommandRequest)({ command })).toEqual({ command })
   }
@@ -111,6 +137,8 @@ it("takes time in proportion to the comment", () => {
     "/aicr" + " ".repeat(60_000),
     "> ".repeat(30_000),
     "/aicr dismiss ".repeat(4000),
+    "/aicr review focus: ".repeat(3000),
+    `/aicr dismiss ${"9".repeat(60_000)}`,
     "@aicr ".repeat(10_000)
   ]) {
     findCommand(body)

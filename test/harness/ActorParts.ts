@@ -51,6 +51,7 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
         headRepo: repo,
         ...known
       })),
+    describe: () => unexpected,
     openPulls: () => unexpected,
     branchHead: () => unexpected,
     protectedTip: () => unexpected,
@@ -93,7 +94,7 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
       edit: () => unexpected,
       remove: () => unexpected
     },
-    threads: { list: () => unexpected, resolve: () => unexpected, dismiss: () => unexpected },
+    threads: { list: () => unexpected, resolve: () => unexpected, mark: () => unexpected },
     commitComments: undefined,
     addLabel: () => unexpected,
     file: () => unexpected,

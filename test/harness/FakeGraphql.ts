@@ -52,7 +52,10 @@ const list = (context: ApiContext, query: string, variables: object): ApiAnswer 
   }
 }
 
-const resolve = (context: ApiContext, variables: object): ApiAnswer => {
+/** Mutations of a thread. */
+const mutations = { resolveReviewThread: true, unresolveReviewThread: false } as const
+
+const change = (context: ApiContext, name: keyof typeof mutations, variables: object): ApiAnswer => {
   const id = field(variables, "threadId", isText)
   if (id === undefined || namesOf(variables) !== "threadId") return invalid(JSON.stringify(variables))
   const comment = [...context.state.repositories.values()]
@@ -62,9 +65,10 @@ const resolve = (context: ApiContext, variables: object): ApiAnswer => {
   if (comment === undefined)
     return graphqlError("NOT_FOUND", `Could not resolve to a node with the global id of '${id}'`)
   const thread = getThread(comment)
-  thread.resolver = context.request.user
-  thread.timesResolved++
-  return { status: 200, body: { data: { resolveReviewThread: { thread: { id, isResolved: true } } } } }
+  const isResolved = mutations[name]
+  thread.resolver = isResolved ? context.request.user : undefined
+  if (isResolved) thread.timesResolved++
+  return { status: 200, body: { data: { [name]: { thread: { id, isResolved } } } } }
 }
 
 const graphqlPath = "/api/graphql"
@@ -78,9 +82,11 @@ const route: DemoRoute = {
     const variables = field(body, "variables", isObject)
     if (variables === undefined) return invalid("no variables")
     if (query.includes("reviewThreads(")) return list(context, query, variables)
-    const mutation =
-      "mutation ($threadId: ID!) { resolveReviewThread(input: { threadId: $threadId }) { thread { id isResolved } } }"
-    return query === mutation ? resolve(context, variables) : invalid(query)
+    const name = (["resolveReviewThread", "unresolveReviewThread"] as const).find(
+      (one) =>
+        query === `mutation ($threadId: ID!) { ${one}(input: { threadId: $threadId }) { thread { id isResolved } } }`
+    )
+    return name === undefined ? invalid(query) : change(context, name, variables)
   }
 }
 

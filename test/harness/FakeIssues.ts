@@ -366,8 +366,10 @@ const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> =>
             answer: on((context, _, repository) => {
               const pull = repository.pulls.get(Number(context.params["number"]))
               const name = field(context.request.body, "add_labels", isText)
-              if (pull === undefined || name === undefined) return notFound
-              if (!pull.labels.some((label) => label.name === name)) {
+              const description = field(context.request.body, "description", isText)
+              if (pull === undefined || (name ?? description) === undefined) return notFound
+              pull.description = description ?? pull.description
+              if (name !== undefined && !pull.labels.some((label) => label.name === name)) {
                 pull.changedAt = context.state.now()
                 pull.labels = [...pull.labels, context.state.label(name)]
               }

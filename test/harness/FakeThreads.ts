@@ -262,8 +262,9 @@ export const withThreads = (kind: keyof typeof kinds, dialect: DemoDialect): Dem
               answer: (context) => {
                 const comment = commentNumbered(context, Number((context.params["discussion"] ?? "").slice(1)))
                 if (comment === undefined) return notFound
-                getThread(comment).resolver = context.request.user
-                getThread(comment).timesResolved++
+                const isResolved = field(context.request.body, "resolved", (value) => value === true) === true
+                getThread(comment).resolver = isResolved ? context.request.user : undefined
+                if (isResolved) getThread(comment).timesResolved++
                 return { status: 200, body: {} }
               }
             }
@@ -276,5 +277,18 @@ export const withThreads = (kind: keyof typeof kinds, dialect: DemoDialect): Dem
               answer: (context) => dismissal(context, "index", "REQUEST_CHANGES") ?? notFound
             }
           ]
-  return { ...dialect, routes: [...dialect.routes.map(kinds[kind]), ...more] }
+  const description: DemoRoute = {
+    method: "PATCH",
+    path: "/repos/{owner}/{repo}/pulls/{number}",
+    answer: (context) => {
+      const pull = pullsOf(context).find(({ number }) => number === Number(context.params["number"]))
+      const text = field(context.request.body, "body", isText)
+      if (pull === undefined || text === undefined) return notFound
+      pull.description = text
+      return { status: 200, body: {} }
+    }
+  }
+  // The others have it.
+  const missing = kind === "github" ? [description] : []
+  return { ...dialect, routes: [...dialect.routes.map(kinds[kind]), ...more, ...missing] }
 }

@@ -74,7 +74,11 @@ const channels = {
 /** Starts a host with a reviewed pull request and the service. `comment` is that of its finding. */
 export const startReviewed = async (
   kind: ForgeKind,
-  { modelMillis = 0, workers = {} }: { readonly modelMillis?: number; readonly workers?: object } = {}
+  {
+    modelMillis = 0,
+    review: settings = {},
+    workers = {}
+  }: { readonly modelMillis?: number; readonly review?: object; readonly workers?: object } = {}
 ) => {
   const directory = mkdtempSync(join(tmpdir(), "aicr-conversations-"))
   const forge = await startFakeForge(kind)
@@ -111,7 +115,8 @@ export const startReviewed = async (
       review: {
         output_language: "en",
         verification: "off",
-        conversation: { limits: { thread: 100, person_hour: 1000 } }
+        conversation: { limits: { thread: 100, person_hour: 1000 } },
+        ...settings
       },
       queue: { kind: "sqlite", sqlite: { path: join(directory, "queue.db") }, workers },
       storage: {

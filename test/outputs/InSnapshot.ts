@@ -7,6 +7,7 @@ export const inSnapshot = (outputs: Outputs["Service"], snapshot: Snapshot): Out
   return Outputs.of({
     mayDismiss: (workspace, change, username) => outputs.mayDismiss(within(workspace), change, username),
     dismiss: (workspace, change, dismissal) => outputs.dismiss(within(workspace), change, dismissal),
+    mark: (workspace, change, finding) => outputs.mark(within(workspace), change, finding),
     anyFor: (workspace, change) => outputs.anyFor(within(workspace), change),
     plan: (input) => outputs.plan({ ...input, workspace: within(input.workspace) }),
     status: (input, state, description) =>

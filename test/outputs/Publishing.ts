@@ -8,7 +8,7 @@ import type { Result } from "effect"
 import type { Channel as ChannelConfig } from "../../src/config/schema/Outputs.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import { maxConflicts } from "../../src/domain/Publication.ts"
-import type { Publication } from "../../src/domain/Publication.ts"
+import type { Operation, Publication } from "../../src/domain/Publication.ts"
 import { MemberFiles } from "../../src/chat/members/MemberFiles.ts"
 import type { ForgeClient } from "../../src/forge/Forge.ts"
 import type { ForgeError } from "../../src/forge/ForgeError.ts"
@@ -19,6 +19,7 @@ import type {
   Planned,
   PublishInput,
   ChannelContext,
+  RuledFinding,
   Sent
 } from "../../src/outputs/channels/Channel.ts"
 import { Records } from "../../src/outputs/Records.ts"
@@ -38,6 +39,8 @@ export interface Setup {
   readonly history?: Array<Publication>
   /** The client of a process that continues; by default each review has a new one. */
   readonly client?: ForgeClient
+  /** Kinds of operations that are sent; by default all. */
+  readonly kinds?: ReadonlyArray<Operation["_tag"]>
   /** Deliveries about comments of the service. */
   readonly touched?: ReadonlyArray<TouchedComment>
 }
@@ -76,11 +79,21 @@ const final = ({ reason }: ForgeError, attempts: number): boolean =>
   ["unauthorized", "forbidden", "not_found", "invalid"].includes(reason) ||
   (reason === "conflict" && attempts >= maxConflicts)
 
-/** Dismisses a finding from chat. Returns the number of its comments and issues that are dismissed. */
-export const dismissOn = (setup: Setup, given: PublishInput, fp: string): Promise<number> => {
+/** Marks a finding at the host. Returns the number of its comments and issues that have the state. */
+export const markOn = (
+  setup: Setup,
+  given: PublishInput,
+  fp: string,
+  state: RuledFinding["state"] = "dismissed"
+): Promise<number> => {
   const context = makeChannelContext(setup, given, forgeTable[setup.forge.kind].client(setup.forge.profile()))
-  const dismissed = setup.kind.dismiss?.(context, { fp, head: given.head, by: "ann" })
-  return run(orDie(dismissed ?? Effect.succeed(0)))
+  const marked = setup.kind.mark?.(context, {
+    fp,
+    head: given.head,
+    by: state === "withdrawn" ? undefined : "ann",
+    state
+  })
+  return run(orDie(marked ?? Effect.succeed(0)))
 }
 
 /** Every row as it ended, in the order of sending. */
@@ -90,6 +103,7 @@ export const publishAll = async (setup: Setup, given: PublishInput): Promise<Rea
   let client = setup.client ?? freshClient()
   const waiting = kind
     .plan(given, channel, setup.parts ?? { lineComments: true, summary: true })
+    .filter(({ operation }) => setup.kinds?.includes(operation._tag) !== false)
     .map((planned) => rowOf(planned, channel.name, given.runId))
   const done: Array<Publication> = []
   const earlier = [...(setup.history ?? [])]

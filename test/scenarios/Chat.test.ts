@@ -225,7 +225,7 @@ describe("chat", { timeout: 180_000 }, () => {
     expect(getThread(comment).body).toBeUndefined()
     await press("e-dismiss-ada", "ou_ada")
     await said("It is not raised again")
-    expect(getThread(comment).body).toContain("Dismissed from chat by ada-l")
+    expect(getThread(comment).body).toContain("Dismissed by ada-l")
     const before = installation.countModelCalls("chat-dismiss")
     await lark("m-dismiss-2", `review app ${pull.number}`)
     await waitUntil(() => platform.repliesTo("m-dismiss-2").at(0)?.texts.at(-1)?.includes("has ended"), {
@@ -281,7 +281,7 @@ describe("chat", { timeout: 180_000 }, () => {
     await said("It is not raised again")
     await said("Problem of wecom-card")
     const [comment] = pull.reviews.flatMap(({ comments }) => comments)
-    expect(comment === undefined ? undefined : getThread(comment).body).toContain("Dismissed from chat by ada-l")
+    expect(comment === undefined ? undefined : getThread(comment).body).toContain("Dismissed by ada-l")
     await pressWecomApp(url, dismiss, { at: 14 })
     await said("used already")
   })

@@ -99,11 +99,16 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
         yield* outbox.move(row.id, "sending", { status: "sent", url: "https://git.example/1" }, token, 5)
         assert.deepStrictEqual(yield* outbox.open(TargetKey.make("moves")), [])
         assert.notInclude(yield* outbox.targets, TargetKey.make("moves"))
-        assert.deepInclude(yield* outbox.lastSent(TargetKey.make("moves"), row.channel, "Summary", "another run"), {
-          hostId: "h",
-          url: "https://git.example/1"
-        })
-        assert.isUndefined(yield* outbox.lastSent(TargetKey.make("moves"), row.channel, "Review", "another run"))
+        assert.deepInclude(
+          yield* outbox.lastSent(TargetKey.make("moves"), "Summary", { channel: row.channel, notOf: "another run" }),
+          {
+            hostId: "h",
+            url: "https://git.example/1"
+          }
+        )
+        assert.isUndefined(
+          yield* outbox.lastSent(TargetKey.make("moves"), "Review", { channel: row.channel, notOf: "another run" })
+        )
         assert.isFalse(yield* outbox.move("unknown", "pending", { status: "dropped" }, token, 6))
       })
     )

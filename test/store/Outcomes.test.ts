@@ -51,6 +51,40 @@ describe.each(databases)("outcomes in $name", ({ layer: fresh }) => {
     )
   })
 
+  layer(fresh())("a decision about a finding", (it) => {
+    it.effect("changes the review, its verdict, its outcome and the counts, once, and only by the publisher", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const outbox = yield* Outbox
+        const run = yield* publishing(3, token, { findings: analysis.findings })
+        yield* settle(run.id)
+        const fingerprint = analysis.findings[0]?.fingerprint ?? ""
+        const dismissed = { ...analysis, dismissed: [fingerprint] }
+        const verdict = {
+          state: "success",
+          description: { _tag: "NoProblemsFound" },
+          isShown: true,
+          isClean: true
+        } as const
+        const row = publication({ runId: run.id, targetKey: run.targetKey })
+        const ruling = { analysis: dismissed, verdict, fingerprint, outcome: "dismissed", publications: [row] } as const
+        const old = yield* outbox.takeOver(run.targetKey, 4)
+        const publisher = yield* outbox.takeOver(run.targetKey, 5)
+        assert.isFalse(yield* runs.rule(run.id, old, ruling, 11))
+        assert.deepStrictEqual(yield* outbox.ofRun(run.id), [])
+        assert.isTrue(yield* runs.rule(run.id, publisher, ruling, 12))
+        assert.isTrue(yield* runs.rule(run.id, publisher, ruling, 13))
+        assert.deepInclude(yield* runs.get(run.id), { analysis: dismissed, verdict, status: "succeeded" })
+        assert.lengthOf(yield* outbox.ofRun(run.id), 1)
+        assert.deepInclude((yield* counts)[0], { findings: 1, dismissed: 1, open: 0 })
+        const open = { analysis, verdict: undefined, fingerprint, outcome: "open", publications: [] } as const
+        assert.isTrue(yield* runs.rule(run.id, publisher, open, 14))
+        assert.deepInclude(yield* runs.get(run.id), { analysis, verdict })
+        assert.deepInclude((yield* counts)[0], { findings: 1, dismissed: 0, open: 1 })
+      })
+    )
+  })
+
   layer(fresh())("a later commit", (it) => {
     it.effect("fixes a finding; another of it opens it again; reactions come with the publications", () =>
       Effect.gen(function* () {

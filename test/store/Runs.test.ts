@@ -229,22 +229,31 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
   })
 
   layer(fresh())("find, list, prune", (it) => {
-    it.effect("finds the newest run of a head, lists the newest first", () =>
+    it.effect("finds the review of a head and the pause of its target, lists the newest first", () =>
       Effect.gen(function* () {
         const runs = yield* Runs
         const a = yield* begun("a", 1)
         const b = yield* begun("b", 1)
         const c = yield* begun("c", 1, "b".repeat(40))
         yield* runs.move(b.id, LeaseToken.make(1), "failed", 2)
-        const find = (head: string, ...statuses: ReadonlyArray<"failed" | "preparing">) =>
-          Effect.map(runs.find(targetKey(change()), head, statuses), (run) => run?.id)
-        assert.strictEqual(yield* find("a".repeat(40), "failed", "preparing"), b.id)
-        assert.strictEqual(yield* find("a".repeat(40), "preparing"), a.id)
-        assert.strictEqual(yield* find("b".repeat(40), "failed"), undefined)
+        const key = targetKey(change())
+        const nothing = { earlier: undefined, pausedBy: undefined }
+        assert.deepStrictEqual(yield* runs.findReview(key, "a".repeat(40)), nothing)
+        yield* runs.move(a.id, LeaseToken.make(1), "analyzing", 3)
+        yield* runs.complete(a.id, LeaseToken.make(1), analysis, [], 4)
+        yield* runs.pause(key, "ann", 1)
+        yield* runs.pause(key, "ada", 2)
+        const { earlier, pausedBy } = yield* runs.findReview(key, "a".repeat(40))
+        assert.deepStrictEqual([earlier, pausedBy], [yield* runs.get(a.id), "ada"])
+        assert.deepStrictEqual(yield* runs.findReview(key, "b".repeat(40)), { ...nothing, pausedBy: "ada" })
+        assert.deepStrictEqual(yield* runs.findReview(TargetKey.make("none"), "a".repeat(40)), nothing)
+        yield* runs.resume(key)
+        yield* runs.resume(key)
+        assert.deepStrictEqual(yield* runs.findReview(key, "b".repeat(40)), nothing)
         const list = (filter: Parameters<typeof runs.list>[0]) =>
           Effect.map(runs.list(filter), (found) => found.map((run) => run.id))
         assert.deepStrictEqual(yield* list({ limit: 9 }), [c.id, b.id, a.id])
-        assert.deepStrictEqual(yield* list({ limit: 9, statuses: ["preparing"], before: c.id, workspace: "app" }), [
+        assert.deepStrictEqual(yield* list({ limit: 9, statuses: ["publishing"], before: c.id, workspace: "app" }), [
           a.id
         ])
         assert.deepStrictEqual(yield* list({ limit: 9, targetKey: TargetKey.make("none") }), [])
@@ -283,15 +292,26 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         assert.isDefined(yield* runs.get(running.id))
         assert.deepStrictEqual(yield* outbox.ofRun(first.run.id), [])
         assert.strictEqual(
-          (yield* outbox.lastSent(TargetKey.make("prune"), "gitea_pr_review", "Summary", "another run"))?.id,
+          (yield* outbox.lastSent(TargetKey.make("prune"), "Summary", {
+            channel: "gitea_pr_review",
+            notOf: "another run"
+          }))?.id,
           second.row.id
         )
         assert.strictEqual(
-          (yield* outbox.lastSent(TargetKey.make("prune"), "gitea_pr_review", "Review", "another run"))?.id,
+          (yield* outbox.lastSent(TargetKey.make("prune"), "Review", {
+            channel: "gitea_pr_review",
+            notOf: "another run"
+          }))?.id,
           second.review.id
         )
         yield* runs.prune({ maxCount: 1, before: 3 })
-        assert.isUndefined(yield* outbox.lastSent(TargetKey.make("prune"), "gitea_pr_review", "Summary", "another run"))
+        assert.isUndefined(
+          yield* outbox.lastSent(TargetKey.make("prune"), "Summary", {
+            channel: "gitea_pr_review",
+            notOf: "another run"
+          })
+        )
       })
     )
   })

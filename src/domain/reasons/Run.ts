@@ -26,6 +26,7 @@ export const runReasons = {
   OtherRepository: { id: "number", repository: "text", other: "number" },
   NoWritePermission: { person: "text" },
   Draft: {},
+  ChangePaused: { person: "text" },
   NotOpen: { kind: "text", state: "text" },
   LabelIgnored: { kind: "text", label: "text" },
   NoWorkspaceOfBase: { repository: "text", branch: "text" },

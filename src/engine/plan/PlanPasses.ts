@@ -77,6 +77,8 @@ export interface PlanInput extends OutsideEvidence, KeptReferences {
   readonly description: string | undefined
   /** Issues that the change closes. */
   readonly issues?: ReadonlyArray<LinkedIssue> | undefined
+  /** Topic that the person who requested the review gave priority to. */
+  readonly focus?: string | undefined
   /** Lessons from earlier reviews of the repository; review.reflection controls their use. */
   readonly lessons?: ReadonlyArray<Lesson> | undefined
   /** Present where the reviews of the target are rounds. */
@@ -102,6 +104,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
   const common = {
     title: input.title,
     description: input.description,
+    focus: input.focus,
     background: { messages: yield* checkout.messages ?? Effect.succeed([]), issues: input.issues ?? [] },
     namesLanguages: workspace.review.languages_auto_detect,
     fence

@@ -87,6 +87,7 @@ export const toRecord = (log: ReadLog, { head, from }: Checkout, input: ReviewIn
   ...(input.issues === undefined
     ? {}
     : { issues: input.issues.map(({ number, title }) => ({ number, title: scrubSecrets(title) })) }),
+  ...(input.focus === undefined ? {} : { focus: scrubSecrets(input.focus) }),
   filters: input.filters,
   ...(input.previous === undefined ? {} : { previous: input.previous }),
   ...(input.round === undefined ? {} : { round: input.round }),

@@ -33,6 +33,7 @@ export const ReviewRecord = Schema.Struct({
   title: Schema.optional(Schema.String),
   description: Schema.optional(Schema.String),
   issues: Schema.optional(Schema.Array(Schema.Struct({ number: Schema.Int, title: Schema.String }))),
+  focus: Schema.optional(Schema.String),
   filters: Schema.Struct({
     watchPath: Schema.Array(Schema.String),
     include: Schema.Array(Schema.String),

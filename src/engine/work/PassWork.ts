@@ -25,6 +25,7 @@ interface CommonInput {
   readonly title: string | undefined
   readonly description: string | undefined
   readonly background: Background
+  readonly focus?: string | undefined
   readonly namesLanguages: boolean
   readonly fence: string
 }
@@ -131,6 +132,7 @@ const renderCommon = (
     description: input.description && scrubSecrets(input.description),
     messages: scrubSecrets(messagesText(input.background, input.title, input.description)),
     issues: scrubSecrets(issuesText(input.background)),
+    focus: input.focus && scrubSecrets(input.focus),
     languages: input.namesLanguages ? listLanguages(carried.files) : [],
     passes,
     files: passes === 1 && names.every((path) => here.has(path)) ? [] : names,

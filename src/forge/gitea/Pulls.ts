@@ -45,11 +45,25 @@ const newestUntil = Effect.fnUntraced(function* (
 
 export const giteaPulls = (
   rest: Rest
-): Pick<ForgeClient, "pull" | "openPulls" | "newestCommit" | "branchHead" | "protectedTip"> => {
+): Pick<ForgeClient, "pull" | "describe" | "openPulls" | "newestCommit" | "branchHead" | "protectedTip"> => {
   const pull: ForgeClient["pull"] = (repo, number) =>
     Effect.map(
       rest.get({ path: `${repoPath}/pulls/{index}`, params: { ...ownerAndName(repo), index: number } }, Pull),
       (source) => toHostPull(source, repo, toPerson)
+    )
+
+  const describe: ForgeClient["describe"] = (repo, number, body) =>
+    Effect.asVoid(
+      rest.write(
+        {
+          method: "PATCH",
+          path: `${repoPath}/pulls/{index}`,
+          params: { ...ownerAndName(repo), index: number },
+          body: { body },
+          content: true
+        },
+        Schema.Unknown
+      )
     )
 
   const openPulls: ForgeClient["openPulls"] = (repo, head) =>
@@ -99,5 +113,5 @@ export const giteaPulls = (
       undefinedIfMissing
     )
 
-  return { pull, openPulls, newestCommit, branchHead, protectedTip }
+  return { pull, describe, openPulls, newestCommit, branchHead, protectedTip }
 }

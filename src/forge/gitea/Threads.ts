@@ -47,5 +47,5 @@ export const giteaThreads = (
     })
   }),
   resolve: update,
-  dismiss: (repo, number, { hostId }, body) => Effect.asVoid(update(repo, number, hostId, body))
+  mark: (repo, number, { hostId }, body) => Effect.asVoid(update(repo, number, hostId, body))
 })

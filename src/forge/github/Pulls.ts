@@ -14,7 +14,7 @@ const repoPath = "/repos/{owner}/{repo}"
 
 export const githubPulls = (
   rest: (repo: Repo) => Rest
-): Pick<ForgeClient, "pull" | "openPulls" | "branchHead" | "protectedTip" | "newestCommit"> => ({
+): Pick<ForgeClient, "pull" | "describe" | "openPulls" | "branchHead" | "protectedTip" | "newestCommit"> => ({
   pull: (repo, number) =>
     Effect.map(
       rest(repo).get(
@@ -22,6 +22,19 @@ export const githubPulls = (
         Pull
       ),
       (source) => toHostPull(source, repo, toPerson)
+    ),
+  describe: (repo, number, body) =>
+    Effect.asVoid(
+      rest(repo).write(
+        {
+          method: "PATCH",
+          path: `${repoPath}/pulls/{pull_number}`,
+          params: { ...ownerAndName(repo), pull_number: number },
+          body: { body },
+          content: true
+        },
+        Schema.Unknown
+      )
     ),
   openPulls: (repo, head) =>
     rest(repo)

@@ -1,5 +1,5 @@
 /**
- * Resolves review threads of GitHub, and reads which are resolved; only its GraphQL API supports both. A token without the permission, or an outage of that
+ * Resolves review threads of GitHub, opens them again, and reads which are resolved; only its GraphQL API supports that. A token without the permission, or an outage of that
  * API alone, has no further effect, because the text of the comment is updated as well.
  */
 import { Clock, Effect } from "effect"
@@ -9,7 +9,7 @@ import type { Rest } from "../http/Http.ts"
 import { DuringOutage } from "../HostHealth.ts"
 import { ownerAndName } from "../http/Profile.ts"
 import type { Writing } from "../WriteOwner.ts"
-import { ResolvedThread, ReviewThreads } from "./Responses.ts"
+import { ChangedThread, ReviewThreads } from "./Responses.ts"
 
 /** `fullDatabaseId` is the id of the REST API; `databaseId` holds 32 bits only. */
 const listQuery = `query ($owner: String!, $repo: String!, $number: Int!, $after: String) {
@@ -23,8 +23,8 @@ const listQuery = `query ($owner: String!, $repo: String!, $number: Int!, $after
   }
 }`
 
-const resolveMutation = `mutation ($threadId: ID!) {
-  resolveReviewThread(input: { threadId: $threadId }) { thread { id isResolved } }
+const mutation = (name: "resolveReviewThread" | "unresolveReviewThread"): string => `mutation ($threadId: ID!) {
+  ${name}(input: { threadId: $threadId }) { thread { id isResolved } }
 }`
 
 const path = "/graphql"
@@ -90,8 +90,13 @@ const warnOnce = (trigger: string, { message }: ForgeError) => {
 }
 
 export interface ReviewThreadState {
-  /** Resolves the thread that a comment started. Idempotent: a resolved thread is skipped. */
-  readonly resolve: (repo: Repo, number: number, commentId: string) => Effect.Effect<void, ForgeError, Writing>
+  /** Resolves the thread that a comment started, or opens it again. Idempotent: a thread in this state is skipped. */
+  readonly setResolved: (
+    repo: Repo,
+    number: number,
+    commentId: string,
+    isResolved: boolean
+  ) => Effect.Effect<void, ForgeError, Writing>
   /** Returns whether the thread that a comment started is resolved; false where that cannot be read. */
   readonly isResolved: (repo: Repo, number: number, commentId: string) => Effect.Effect<boolean>
 }
@@ -117,19 +122,20 @@ export const makeReviewThreadState = (trigger: string, graphql: (repo: Repo) => 
     return threads.get(commentId)
   })
 
-  const resolve = Effect.fnUntraced(function* (repo: Repo, number: number, commentId: string) {
+  const change = Effect.fnUntraced(function* (repo: Repo, number: number, commentId: string, isResolved: boolean) {
     const thread = yield* findThread(repo, number, commentId)
-    if (thread !== undefined && !thread.isResolved) {
-      const body = { query: resolveMutation, variables: { threadId: thread.id } }
-      yield* graphql(repo).write({ method: "POST", path, body, content: true }, ResolvedThread)
-      thread.isResolved = true
+    if (thread !== undefined && thread.isResolved !== isResolved) {
+      const query = mutation(isResolved ? "resolveReviewThread" : "unresolveReviewThread")
+      const body = { query, variables: { threadId: thread.id } }
+      yield* graphql(repo).write({ method: "POST", path, body, content: true }, ChangedThread)
+      thread.isResolved = isResolved
     }
     failures = 0
   })
 
   return {
-    resolve: (repo, number, commentId) =>
-      resolve(repo, number, commentId).pipe(
+    setResolved: (repo, number, commentId, isResolved) =>
+      change(repo, number, commentId, isResolved).pipe(
         Effect.provideService(DuringOutage, "fail"),
         Effect.tapError((error) =>
           Effect.sync(() => {

@@ -141,10 +141,16 @@ export const ReviewThreads = Schema.Struct({
   })
 })
 
-export const ResolvedThread = Schema.Struct({
-  data: Schema.Struct({
-    resolveReviewThread: Schema.Struct({ thread: Schema.Struct({ isResolved: Schema.Literal(true) }) })
-  })
+/** Response to a mutation of a thread. One that was refused has `null` in place of the thread. */
+export const ChangedThread = Schema.Struct({
+  data: Schema.Union([
+    Schema.Struct({
+      resolveReviewThread: Schema.Struct({ thread: Schema.Struct({ isResolved: Schema.Literal(true) }) })
+    }),
+    Schema.Struct({
+      unresolveReviewThread: Schema.Struct({ thread: Schema.Struct({ isResolved: Schema.Literal(false) }) })
+    })
+  ])
 })
 
 export const Reaction = Schema.Struct({

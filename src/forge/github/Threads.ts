@@ -50,9 +50,15 @@ const listDismissers = Effect.fnUntraced(function* (
 export const githubThreads = (
   rest: (repo: Repo) => Rest,
   self: ForgeClient["self"],
-  { resolve: resolveThread }: ReviewThreadState
+  { setResolved }: ReviewThreadState
 ): HostThreads => {
-  const resolve: HostThreads["resolve"] = Effect.fnUntraced(function* (repo, number, hostId, body) {
+  const write = Effect.fnUntraced(function* (
+    repo: Repo,
+    number: number,
+    hostId: string,
+    body: string,
+    isResolved: boolean
+  ) {
     const note = yield* rest(repo).write(
       {
         method: "PATCH",
@@ -63,12 +69,12 @@ export const githubThreads = (
       },
       Note
     )
-    yield* resolveThread(repo, number, hostId)
+    yield* setResolved(repo, number, hostId, isResolved)
     return { hostId: String(note.id), url: note.html_url ?? undefined }
   })
   return {
-    dismiss: (repo, number, { hostId }, body) => Effect.asVoid(resolve(repo, number, hostId, body)),
-    resolve,
+    mark: (repo, number, { hostId }, body, isResolved) => Effect.asVoid(write(repo, number, hostId, body, isResolved)),
+    resolve: (repo, number, hostId, body) => write(repo, number, hostId, body, true),
     list: Effect.fnUntraced(function* (repo, number) {
       const account = yield* self
       const params = { ...ownerAndName(repo), pull_number: number }

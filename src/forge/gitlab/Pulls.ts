@@ -62,10 +62,26 @@ export const recentRefs = () => {
   }
 }
 
+const describe =
+  (rest: Rest): ForgeClient["describe"] =>
+  (repo, number, description) =>
+    Effect.asVoid(
+      rest.write(
+        {
+          method: "PUT",
+          path: mergeRequestPath,
+          params: mergeRequest(repo, number),
+          body: { description },
+          content: true
+        },
+        Schema.Unknown
+      )
+    )
+
 export const gitlabPulls = (
   rest: Rest,
   recent: ReturnType<typeof recentRefs>
-): Pick<ForgeClient, "pull" | "openPulls" | "branchHead" | "protectedTip" | "newestCommit"> => ({
+): Pick<ForgeClient, "pull" | "describe" | "openPulls" | "branchHead" | "protectedTip" | "newestCommit"> => ({
   pull: Effect.fnUntraced(function* (repo, number) {
     const at = yield* Clock.currentTimeMillis
     const source = yield* rest.get({ path: mergeRequestPath, params: mergeRequest(repo, number) }, MergeRequest)
@@ -88,6 +104,7 @@ export const gitlabPulls = (
     const refs = { base_sha: version.base_commit_sha, start_sha: version.start_commit_sha }
     return toPull(source, { ...refs, head_sha: version.head_commit_sha }, repo)
   }),
+  describe: describe(rest),
   openPulls: (repo, head) =>
     rest
       .pages(

@@ -18,25 +18,22 @@ export const gitlabThreads = (
   at: (repo: Repo, number: number) => Record<string, string | number>,
   update: ForgeClient["updateComment"]
 ): HostThreads => {
-  const resolve: HostThreads["resolve"] = (repo, number, hostId) =>
-    Effect.as(
-      rest.write(
-        {
-          method: "PUT",
-          path: `${discussions}/{discussion_id}`,
-          params: { ...at(repo, number), discussion_id: hostId },
-          body: { resolved: true },
-          content: true
-        },
-        Schema.Unknown
-      ),
-      { hostId, url: undefined }
+  const setResolved = (repo: Repo, number: number, hostId: string, resolved: boolean) =>
+    rest.write(
+      {
+        method: "PUT",
+        path: `${discussions}/{discussion_id}`,
+        params: { ...at(repo, number), discussion_id: hostId },
+        body: { resolved },
+        content: true
+      },
+      Schema.Unknown
     )
   return {
-    resolve,
-    dismiss: Effect.fnUntraced(function* (repo, number, { commentId, hostId }, body) {
+    resolve: (repo, number, hostId) => Effect.as(setResolved(repo, number, hostId, true), { hostId, url: undefined }),
+    mark: Effect.fnUntraced(function* (repo, number, { commentId, hostId }, body, isResolved) {
       if (commentId !== undefined) yield* update(repo, number, commentId, body)
-      yield* resolve(repo, number, hostId, body)
+      yield* setResolved(repo, number, hostId, isResolved)
     }),
     list: Effect.fnUntraced(function* (repo, number) {
       const me = yield* self

@@ -118,11 +118,12 @@ export interface HostThreads {
     hostId: string,
     body: string
   ) => Effect.Effect<HostWrite, ForgeError, Writing>
-  /** Replaces the text of the comment, and resolves its thread where the API can. May be repeated. */
-  readonly dismiss: (
+  /** Replaces the text of the comment, and resolves its thread, or opens it again, where the API can. May be repeated. */
+  readonly mark: (
     repo: Repo,
     number: number,
     thread: Pick<HostThread, "hostId" | "commentId">,
-    body: string
+    body: string,
+    isResolved: boolean
   ) => Effect.Effect<void, ForgeError, Writing>
 }

@@ -34,6 +34,8 @@ export interface PublishInput {
   readonly workspace: Workspace
   /** True when an earlier run reviewed the same head and used the operation ids that this run would use. */
   readonly isRepeated?: boolean | undefined
+  /** Id of a later decision about one of its findings, after which the review is published again. */
+  readonly ruling?: string | undefined
   /** Link to the run in the dashboard, if server.base_url is set. */
   readonly runUrl: string | undefined
   /** Seconds from the start of the run to its analysis. */
@@ -116,11 +118,12 @@ export class ChannelMissing extends Schema.TaggedError<ChannelMissing>()("Channe
   }
 }
 
-/** A finding of a published review that a person dismisses from chat, with the permission for it, or that is withdrawn. */
-export interface DismissedFinding {
+/** A finding of a published review that a person dismisses or reopens, with the permission for it, or that is withdrawn. */
+export interface RuledFinding {
   readonly fp: string
   readonly head: string
-  /** Account at the host, or the id of a person where every person may dismiss (`review.dismissal`). Undefined: it is withdrawn. */
+  readonly state: "dismissed" | "open" | "withdrawn"
+  /** Account at the host, or the id of a person where every person may dismiss (`review.dismissal`). Undefined: an objection was right. */
   readonly by: string | undefined
 }
 
@@ -152,11 +155,11 @@ export interface ChannelKind {
     review: Pick<Publication, "runId" | "targetKey" | "channel"> & { readonly present: ReadonlyArray<string> }
   ) => Effect.Effect<ReadonlyArray<Reaction>, ForgeError | ChannelMissing>
   /**
-   * Marks the open comments or issues of a finding as dismissed at the host; undefined for kinds whose messages have no state. Returns the
-   * number of those that are dismissed. May be repeated.
+   * Marks the comments or issues of a finding at the host with its state; undefined for kinds whose messages have no state. Returns the
+   * number of those that have it. May be repeated.
    */
-  readonly dismiss?: (
+  readonly mark?: (
     context: ChannelContext,
-    finding: DismissedFinding
+    finding: RuledFinding
   ) => Effect.Effect<number, ForgeError | ChannelMissing, Writing>
 }

@@ -8,7 +8,7 @@ import type { TargetKey } from "../../domain/Keys.ts"
 import type { Operation } from "../../domain/Publication.ts"
 import type { PublishInput } from "./Channel.ts"
 
-type Named = Pick<PublishInput, "targetKey" | "head" | "change" | "runId" | "isRepeated">
+type Named = Pick<PublishInput, "targetKey" | "head" | "change" | "runId" | "isRepeated" | "ruling">
 
 /** 32 hex digits. */
 export const digest = (...parts: ReadonlyArray<string>): string =>
@@ -18,12 +18,18 @@ const named = (...parts: ReadonlyArray<string>): OperationId => OperationId.make
 
 export const operationId = (input: Named, channel: string, kind: Operation["_tag"], part: number): OperationId => {
   const round = input.change.requestedBy === undefined && input.isRepeated !== true ? "" : input.runId
-  return named(input.targetKey, input.head, channel, kind, String(part), round)
+  return named(input.targetKey, input.head, channel, kind, String(part), round, ...rulingOf(input))
 }
 
+/** Returns the part of an id that distinguishes what is published again after a ruling about a finding. */
+const rulingOf = ({ ruling }: Pick<PublishInput, "ruling">): ReadonlyArray<string> =>
+  ruling === undefined ? [] : [ruling]
+
 /** The id of a status contains its run, because every run of a head reports its own progress. */
-export const statusId = (input: Pick<PublishInput, "targetKey" | "head" | "runId">, state: string): OperationId =>
-  named(input.targetKey, input.head, "Status", state, input.runId)
+export const statusId = (
+  input: Pick<PublishInput, "targetKey" | "head" | "runId" | "ruling">,
+  state: string
+): OperationId => named(input.targetKey, input.head, "Status", state, input.runId, ...rulingOf(input))
 
 /** A label is added once per run. */
 export const labelId = (input: Pick<PublishInput, "targetKey" | "head" | "runId">, name: string): OperationId =>
@@ -44,11 +50,14 @@ export const withdrawalId = (target: TargetKey, head: string, fp: string): Opera
 export const threadNoteId = (target: TargetKey, thread: string, note: string): OperationId =>
   named(target, "thread", thread, note)
 
+/** The comment that describes a change whose description has no place for it. */
+export const describeId = (target: TargetKey): OperationId => named(target, "describe")
+
 /** The expiry of an entry is reported once per channel. */
 export const expiryId = (entryId: string, channel: string): OperationId => named("expired", entryId, channel)
 
-/** A person dismisses a finding from chat at one place of the host. */
-export const dismissalId = (fp: string, hostId: string): OperationId => named("dismissed", fp, hostId)
+/** The state of a finding is written to one place of the host. */
+export const rulingId = (fp: string, hostId: string): OperationId => named("ruled", fp, hostId)
 
 /** Id of an operation that results from sending another one. */
 export const followUpId = (operation: OperationId, part: string): OperationId => named(operation, part)

@@ -15,20 +15,19 @@ import { rulesRevision } from "../../forge/RulesRevision.ts"
 import { resolveAuthor } from "../channels/Author.ts"
 import { planIssueNotice, sendIssueNotice } from "../chat/BotChannel.ts"
 import { unwritten } from "../channels/Channel.ts"
-import type { ChannelKind, DismissedFinding, PublishInput, ChannelContext, Sent } from "../channels/Channel.ts"
+import type { ChannelKind, PublishInput, ChannelContext, RuledFinding, Sent } from "../channels/Channel.ts"
 import { deleteIssue } from "./DeleteIssue.ts"
 import { wrongChannelKind } from "../channels/WrongChannelKind.ts"
 import { planIssueChanges } from "./IssueChanges.ts"
-import { labelsFor } from "../Labels.ts"
-import { toSearchText } from "../Marker.ts"
+import { labelsFor, rulingNote } from "../Labels.ts"
+import { toSearchText, withoutStates } from "../Marker.ts"
 import { isMarkedResolved, parseManagedIssue, renderResolvedBody } from "./IssueText.ts"
-import { dismissalId, operationId } from "../channels/OperationId.ts"
+import { operationId, rulingId } from "../channels/OperationId.ts"
 import { oneLine, plainLine } from "../text/InertText.ts"
 import { findOwners } from "./Owners.ts"
 import { withRaised } from "./RaisedIssues.ts"
 import { Records } from "../Records.ts"
 import { renderIssueText } from "../text/Render.ts"
-import { gfm } from "../SafeText.ts"
 import { issueScope } from "../channels/Scopes.ts"
 import { severityLabel } from "./SeverityLabel.ts"
 import { listPresent, visibleFindings } from "../review/VisibleFindings.ts"
@@ -140,7 +139,7 @@ export const issueChannel = (limit: number): ChannelKind => ({
     return undefined
   }),
 
-  dismiss: (context, finding) => dismissIssues(context, finding, limit)
+  mark: (context, finding) => markIssues(context, finding, limit)
 })
 
 const planWrites = Effect.fnUntraced(function* (
@@ -172,31 +171,42 @@ const planWrites = Effect.fnUntraced(function* (
     : { hostId: publication.operationId, url: undefined, next }
 })
 
-/** Closes the open issue of a finding, as a person would. An issue that holds several problems is not closed for one of them. */
-const dismissIssues = Effect.fnUntraced(function* (
+/** Closes the issue of a finding, as a person would, or opens it again. An issue that holds several problems is not closed for one of them. */
+const markIssues = Effect.fnUntraced(function* (
   { change, channel, client, reviewed, workspace }: ChannelContext,
-  { by, fp }: DismissedFinding,
+  ruled: RuledFinding,
   limit: number
 ) {
+  const { fp, state: next } = ruled
   const host = yield* client
   const scope = issueScope(reviewed, channel.marker_label ?? channel.name)
   const labels = labelsFor(workspace.review.output_language)
-  const dismissed = new Set<number>()
+  const marked = new Set<number>()
   for (const state of ["open", "closed"] as const) {
     const issues = yield* host.issues.list(change.repo, state, state === "open" ? maxOpen : maxClosed)
     for (const issue of issues) {
       const sections = parseManagedIssue(issue, scope)?.sections ?? []
       const [section] = sections
       if (sections.length !== 1 || section?.fp !== fp || section.state === "resolved") continue
-      dismissed.add(issue.number)
-      if (section.state === "dismissed") continue
-      const names = { op: dismissalId(fp, String(issue.number)), scope }
-      const note = `**${by === undefined ? labels.withdrawn : labels.dismissedBy(gfm.plain(by))}**`
-      const body = renderResolvedBody(issue.body, note, names, limit, labels.cut, "dismissed")
-      yield* host.issues.edit(change.repo, issue.number, { title: undefined, body, state: "closed" })
+      marked.add(issue.number)
+      if ((section.state === "open") === (next === "open")) continue
+      const names = { op: rulingId(fp, String(issue.number)), scope }
+      const body = renderResolvedBody(
+        withoutStates(issue.body),
+        rulingNote(labels, ruled),
+        names,
+        limit,
+        labels.cut,
+        next
+      )
+      yield* host.issues.edit(change.repo, issue.number, {
+        title: undefined,
+        body,
+        state: next === "open" ? "open" : "closed"
+      })
     }
   }
-  return dismissed.size
+  return marked.size
 })
 
 /** Adds the chat message about a new issue. */

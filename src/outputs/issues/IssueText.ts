@@ -100,12 +100,12 @@ export const renderJoinedBody = (
   return cut(head, limit, notice)
 }
 
-/** Appends the note that the problems are resolved or dismissed, and the marker that shows that the service wrote it. */
+/** Appends the note about the state of the problems, and the marker that shows that the service wrote it. */
 export const renderResolvedBody = (
   body: string,
   note: string,
   { op, scope }: MarkerNames,
   limit: number,
   notice: string,
-  state: "resolved" | "dismissed" = "resolved"
+  state: "resolved" | "dismissed" | "withdrawn" | "open" = "resolved"
 ): string => cut(`${body}\n\n${note}\n\n${renderMarker({ op, scope, state })}`, limit, notice)

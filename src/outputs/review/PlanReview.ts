@@ -109,7 +109,9 @@ const planCommitComment = ({
 
 const planSummary = ({ input, channel, renderer, visible, hidden, inline, hasLines, policy }: PlanInput): Planned => {
   const op = operationId(input, channel.name, "Summary", 0)
-  const scopeId = channel.review_update_strategy === "always_new" ? op : ""
+  // What is published again after a ruling updates the summary of its review.
+  const own = operationId({ ...input, ruling: undefined }, channel.name, "Summary", 0)
+  const scopeId = channel.review_update_strategy === "always_new" ? own : ""
   const scope = summaryScope(input.workspace.id, channel.name, scopeId)
   const body = renderSummary(
     input,

@@ -17,7 +17,7 @@ import type { HostProblem } from "../text/FindingList.ts"
 import { threadUrl } from "../text/Links.ts"
 import { listIgnoredDismissals, listReactions, makeExistingThreads } from "../ExistingThreads.ts"
 import type { ExistingThreads } from "../ExistingThreads.ts"
-import { dismissThreads, resolveThread, settleThreads } from "./Threads.ts"
+import { markThreads, resolveThread, settleThreads } from "./Threads.ts"
 import { OperationId } from "../../domain/Keys.ts"
 import type { ForgeError } from "../../forge/ForgeError.ts"
 import type { HostWrite } from "../../forge/HostWrite.ts"
@@ -103,7 +103,13 @@ const sendWith = (renderer: ReviewHost, loadThreads: ReturnType<typeof makeExist
       }
       case "Summary": {
         const withMentions = { ...operation, body: yield* fillMentions(context, operation) }
-        const { body, listed } = yield* fillSummary(linkThreads(context, threads), withMentions, previous, style)
+        const { body, listed } = yield* fillSummary(
+          linkThreads(context, threads),
+          withMentions,
+          previous,
+          style,
+          publication.runId
+        )
         const withBody = { ...operation, body }
         const sent = yield* sendSummary(client, change, publication, withBody, previous, words, hasNoOthers)
         return { ...sent, ...people, listed }
@@ -143,7 +149,13 @@ const findWith = (renderer: ReviewHost, loadThreads: ReturnType<typeof makeExist
         if (found === undefined) return undefined
         const threads = loadThreads(client, change, context.workspace.review.dismissal, publication, previous)
         const style = toStyle(context, renderer)
-        const { listed } = yield* fillSummary(linkThreads(context, threads), operation, previous, style)
+        const { listed } = yield* fillSummary(
+          linkThreads(context, threads),
+          operation,
+          previous,
+          style,
+          publication.runId
+        )
         return { ...found, listed }
       }
       case "Threads":
@@ -186,6 +198,6 @@ export const reviewChannel = (renderer: ReviewHost): ChannelKind => {
       )
       return listReactions(threads)
     }),
-    dismiss: (context, finding) => dismissThreads(context, finding, renderer.limit)
+    mark: (context, finding) => markThreads(context, finding, renderer.limit)
   }
 }

@@ -9,13 +9,13 @@ import type { ForgeClient } from "../../forge/Forge.ts"
 import type { ForgeError } from "../../forge/ForgeError.ts"
 import type { Writing } from "../../forge/WriteOwner.ts"
 import { unwritten } from "../channels/Channel.ts"
-import type { ChannelContext, DismissedFinding, Sent } from "../channels/Channel.ts"
+import type { ChannelContext, RuledFinding, Sent } from "../channels/Channel.ts"
 import { listExistingThreads } from "../ExistingThreads.ts"
 import { renderResolvedBody } from "../issues/IssueText.ts"
-import { labelsFor } from "../Labels.ts"
-import { dismissalId, followUpId } from "../channels/OperationId.ts"
+import { labelsFor, rulingNote } from "../Labels.ts"
+import { withoutStates } from "../Marker.ts"
+import { followUpId, rulingId } from "../channels/OperationId.ts"
 import { reconcile } from "./Reconcile.ts"
-import { gfm } from "../SafeText.ts"
 import type { ExistingThreads } from "../ExistingThreads.ts"
 
 type ThreadsOperation = Extract<Operation, { readonly _tag: "Threads" }>
@@ -66,12 +66,13 @@ export const resolveThread = Effect.fnUntraced(function* (
   )
 })
 
-/** Marks the comments of a finding as dismissed. Returns how many of them are. */
-export const dismissThreads = Effect.fnUntraced(function* (
+/** Marks the comments of a finding with its state. Returns how many of them have it. */
+export const markThreads = Effect.fnUntraced(function* (
   { change, client, workspace }: ChannelContext,
-  { by, fp, head }: DismissedFinding,
+  ruled: RuledFinding,
   limit: number
 ) {
+  const { fp, head, state: next } = ruled
   const { number } = change.target
   if (number === undefined) return 0
   const host = yield* client
@@ -79,15 +80,11 @@ export const dismissThreads = Effect.fnUntraced(function* (
   const own = threads.filter((one) => one.fp === fp && one.state !== "resolved")
   const labels = labelsFor(workspace.review.output_language)
   for (const { state, thread } of own) {
-    if (state === "dismissed") continue
-    const names = { op: dismissalId(fp, thread.hostId), scope: head.slice(0, 16) }
-    const note = `**${by === undefined ? labels.withdrawn : labels.dismissedBy(gfm.plain(by))}**`
-    yield* host.threads.dismiss(
-      change.repo,
-      number,
-      thread,
-      renderResolvedBody(thread.body, note, names, limit, labels.cut, "dismissed")
-    )
+    if ((state === "open") === (next === "open")) continue
+    const names = { op: rulingId(fp, thread.hostId), scope: head.slice(0, 16) }
+    const note = rulingNote(labels, ruled)
+    const body = renderResolvedBody(withoutStates(thread.body), note, names, limit, labels.cut, next)
+    yield* host.threads.mark(change.repo, number, thread, body, next !== "open")
   }
   return own.length
 })

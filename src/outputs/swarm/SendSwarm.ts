@@ -63,12 +63,13 @@ const writtenSince = new ForgeError({
 export const fillFor = (
   { context, own }: SwarmTarget,
   operation: Of<"Summary">,
-  previous: Publication | undefined
-): ReturnType<typeof fillSummary> =>
-  fillSummary(Effect.succeed(listProblems(own).map((problem) => ({ ...problem, ignored: [] }))), operation, previous, {
-    ...swarmRenderer,
-    language: context.workspace.review.output_language
-  })
+  previous: Publication | undefined,
+  runId: string
+): ReturnType<typeof fillSummary> => {
+  const problems = listProblems(own).map((problem) => ({ ...problem, ignored: [] }))
+  const style = { ...swarmRenderer, language: context.workspace.review.output_language }
+  return fillSummary(Effect.succeed(problems), operation, previous, style, runId)
+}
 
 export const sendSummary = Effect.fnUntraced(function* (
   target: SwarmTarget,
@@ -78,7 +79,7 @@ export const sendSummary = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Sent, ForgeError, Writing> {
   const { client, context, own, review } = target
   const { onlyUpdate } = operation
-  const { body: rendered, listed } = yield* fillFor(target, operation, previous)
+  const { body: rendered, listed } = yield* fillFor(target, operation, previous, publication.runId)
   const mentioned = tidy(rendered.replaceAll(mentionSlot, mentionOf(context)))
   const body = toSwarmBody(mentioned)
   const notifications = notificationsOf(context)

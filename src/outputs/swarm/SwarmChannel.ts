@@ -46,7 +46,7 @@ const findWith = (clients: SwarmClients): ChannelKind["find"] =>
     switch (operation._tag) {
       case "Summary": {
         if (!target.own.some(({ markers }) => markers.some(({ op }) => op === operationId))) return undefined
-        return { ...written, listed: (yield* fillFor(target, operation, previous)).listed }
+        return { ...written, listed: (yield* fillFor(target, operation, previous, publication.runId)).listed }
       }
       case "Review":
         return listMissing(target, operation).length === 0 ? written : undefined

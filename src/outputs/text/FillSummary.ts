@@ -46,12 +46,13 @@ const withSlots = (
 export const fillAlone = (body: string, review: SummaryProblems, style: SummaryStyle): string =>
   withSlots(body, listFindings({ before: [], review, threads: [] }), "", review.clean, style)
 
-/** Returns the body to send, truncated to the host's limit, and what is recorded of its list. */
+/** Returns the body to send, truncated to the host's limit, and what is recorded of its list. `runId`: the review that is listed. */
 export const fillSummary = Effect.fnUntraced(function* (
   threads: Effect.Effect<ReadonlyArray<HostProblem>, ForgeError>,
   { body, problems: review }: Pick<SummaryOperation, "body" | "problems">,
   previous: Publication | undefined,
-  style: SummaryStyle
+  style: SummaryStyle,
+  runId: string
 ): Effect.fn.Return<{ readonly body: string; readonly listed: ReadonlyArray<ListedFinding> | undefined }, ForgeError> {
   if (review === undefined) return { body, listed: undefined }
   const before = listBefore(previous)
@@ -64,7 +65,7 @@ export const fillSummary = Effect.fnUntraced(function* (
           ({ reason }) => reason === "forbidden" || reason === "not_found" || reason === "invalid",
           () => Effect.succeed([])
         )
-  const input = { before: before ?? [], review, threads: atHost }
+  const input = { before: before ?? [], review, threads: atHost, isSameReview: previous?.runId === runId }
   const compared = compareReviews(input)
   const rows = listFindings(input, compared)
   const since = before === undefined ? "" : sinceText(compared, labelsFor(style.language).since)

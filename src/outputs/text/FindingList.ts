@@ -63,6 +63,8 @@ export interface HostProblem extends ExistingProblem {
   readonly url?: string | undefined
   /** People without the permission who dismissed it. */
   readonly ignored: ReadonlyArray<string>
+  /** An objection withdrew it. */
+  readonly isWithdrawn?: boolean | undefined
 }
 
 export interface KnownProblem extends HostProblem {
@@ -80,20 +82,27 @@ const hostState: Readonly<Record<FindingState, ExistingProblem["state"]>> = {
 }
 
 /** Compares a review with the previous summary and with the comments at the host. */
-export const compareReviews = ({ before, review, threads }: ListInput): Reconciled<SummaryProblem, KnownProblem> => {
+export const compareReviews = ({
+  before,
+  isSameReview,
+  review,
+  threads
+}: ListInput): Reconciled<SummaryProblem, KnownProblem> => {
   const dismissed = new Set(review.dismissed)
+  const isPresent = new Set(review.present)
   const names = new Map(before.map(({ fp, name }) => [fp, name]))
   const atHost = new Set(threads.map(({ fp }) => fp))
   const others = before
     .filter(({ fp }) => !atHost.has(fp))
     .map(({ fp, file, name, state }): KnownProblem => {
-      const known = dismissed.has(fp) ? "dismissed" : hostState[state]
+      const isReopened = isSameReview === true && isPresent.has(fp)
+      const known = dismissed.has(fp) ? "dismissed" : isReopened ? "open" : hostState[state]
       return { fp, files: [file], state: known, name, ignored: [] }
     })
   const known = [...threads.map((thread): KnownProblem => ({ ...thread, name: names.get(thread.fp) })), ...others]
   const state = {
     ...review,
-    present: new Set(review.present),
+    present: isPresent,
     analysed: new Set(review.analysed),
     changed: new Set(review.changed)
   }
@@ -104,10 +113,12 @@ export interface ListInput {
   readonly before: ReadonlyArray<ListedFinding>
   readonly review: SummaryProblems
   readonly threads: ReadonlyArray<HostProblem>
+  /** True if `before` lists the same review, before people changed which of its findings count. */
+  readonly isSameReview?: boolean
 }
 
 /** A finding of the list, as the newest review leaves it. */
-export interface FindingRow extends ListedFinding, Pick<SummaryProblem, "detail" | "folded" | "missed"> {
+export interface FindingRow extends Omit<ListedFinding, "isNew">, Pick<SummaryProblem, "detail" | "folded" | "missed"> {
   /** True if the review before did not have it. */
   readonly isNew: boolean
   /** True for an open finding whose file the review did not read in full. */
@@ -130,15 +141,22 @@ export const listFindings = (input: ListInput, compared = compareReviews(input))
   const isGone = new Set([...resolved, ...outdated].map(({ fp }) => fp))
   const ignored = new Map(open.map(({ existing, found }) => [found.fp, existing.ignored]))
   const wasDismissed = new Set(review.dismissed)
+  const isWithdrawn = (fp: string): boolean =>
+    (byThread.get(fp) ?? { isWithdrawn: earlier.get(fp)?.state === "withdrawn" }).isWithdrawn === true
+  const closedState = (fp: string) => (isWithdrawn(fp) ? "withdrawn" : "dismissed")
+  const isListedNew = (fp: string): boolean =>
+    input.isSameReview === true ? earlier.get(fp)?.isNew === true : before.length > 0 && isNew.has(fp)
   let next = before.reduce((highest, { number }) => Math.max(highest, number), 0)
   const found = review.found.map((problem): FindingRow => {
     const { fp } = problem
-    const closed = isDismissed.has(fp) || (wasDismissed.has(fp) && !byThread.has(fp))
+    // What the records say about this review is newer than its comments, which may not be marked yet.
+    const isOnRecord = wasDismissed.has(fp) && (input.isSameReview === true || !byThread.has(fp))
+    const closed = isDismissed.has(fp) || isOnRecord
     return {
       ...withThread(problem, byThread.get(fp)),
       number: earlier.get(fp)?.number ?? ++next,
-      state: closed ? "dismissed" : "open",
-      isNew: before.length > 0 && isNew.has(fp) && !closed,
+      state: closed ? closedState(fp) : "open",
+      isNew: isListedNew(fp) && !closed,
       isUnread: false,
       ignored: ignored.get(fp) ?? []
     }
@@ -147,7 +165,9 @@ export const listFindings = (input: ListInput, compared = compareReviews(input))
   const others = before
     .filter(({ fp }) => !isFound.has(fp))
     .map((finding): FindingRow => {
-      const state = isUnresolved(finding.state) && isGone.has(finding.fp) ? "fixed" : finding.state
+      const isClosed = wasDismissed.has(finding.fp) || byThread.get(finding.fp)?.state === "dismissed"
+      const known = isClosed ? closedState(finding.fp) : finding.state
+      const state = isUnresolved(finding.state) ? (isGone.has(finding.fp) ? "fixed" : known) : finding.state
       const row = withThread(finding, byThread.get(finding.fp))
       return { ...row, state, isNew: false, isUnread: isUnresolved(state), ignored: [] }
     })
@@ -159,7 +179,7 @@ export const toListed = (rows: ReadonlyArray<FindingRow>): ReadonlyArray<ListedF
   rows
     .toSorted((a, b) => Number(isUnresolved(b.state)) - Number(isUnresolved(a.state)) || b.number - a.number)
     .slice(0, maxListed)
-    .map(({ file, fp, name, number, place, severity, state, url }) => ({
+    .map(({ file, fp, isNew, name, number, place, severity, state, url }) => ({
       number,
       fp,
       file,
@@ -167,5 +187,6 @@ export const toListed = (rows: ReadonlyArray<FindingRow>): ReadonlyArray<ListedF
       place,
       severity,
       state,
-      ...(url === undefined ? {} : { url })
+      ...(url === undefined ? {} : { url }),
+      ...(isNew ? { isNew: true as const } : {})
     }))

@@ -331,7 +331,8 @@ const lateView = <A>(late: ReadonlyArray<Finding>, toView: (finding: Finding) =>
 /** Commits as they are in HTML. */
 const htmlCommit = (head: string): string => `<code>${head.slice(0, 12).replace(/[^\w.-]/g, "")}</code>`
 
-const renderFacts = (
+/** Renders measured facts as a list. */
+export const renderFacts = (
   { additions, deletions, files, names, riskiest, tests }: ChangeFacts,
   language: string,
   safe: SafeText

@@ -181,14 +181,14 @@ const awaitingCredentials = (sql: SqlClient.SqlClient): Outbox["Service"]["await
 
 const lastSent =
   (sql: SqlClient.SqlClient): Outbox["Service"]["lastSent"] =>
-  (targetKey, channel, kind, runId) =>
+  (targetKey, kind, { channel, notOf = "" }) =>
     Effect.map(
       select(
         "outbox.lastSent",
         sql`
           SELECT * FROM publications
-          WHERE target_key = ${targetKey} AND channel = ${channel} AND kind = ${kind} AND status = 'sent'
-            AND run_id <> ${runId}
+          WHERE target_key = ${targetKey} AND kind = ${kind} AND status = 'sent' AND run_id <> ${notOf}
+            ${channel === undefined ? sql.literal("") : sql`AND channel = ${channel}`}
           ORDER BY seq DESC LIMIT 1`
       ),
       (found) => found[0]

@@ -10,7 +10,7 @@ import { rollUp, wholeInstance } from "../statistics/RollUp.ts"
 import type { Increment } from "../statistics/RollUp.ts"
 import type { Run, SettledBy } from "../Runs.ts"
 import { findRunNanos } from "./SqlLedger.ts"
-import { recordOutcomes } from "./SqlOutcomes.ts"
+import { changeOutcome, recordOutcomes } from "./SqlOutcomes.ts"
 import type { OutcomeCounted } from "./SqlOutcomes.ts"
 
 const IssueRow = Schema.Struct({ operation: Schema.fromJsonString(Operation) })
@@ -73,4 +73,15 @@ export const countEndedRun = Effect.fnUntraced(function* (
     ...[...byModel].map(([model, part]) => ({ scope: "model", subject: model, at, counts: part, slot }) as const)
   ]
   yield* rollUp(sql, [...increments, ...(yield* outcomeIncrements(sql, outcomes))], now)
+})
+
+/** Changes the outcome of a finding, and adds the change to the statistics. */
+export const countRuling = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  run: Run,
+  ruling: Parameters<typeof changeOutcome>[2],
+  now: number
+) {
+  const counted = yield* changeOutcome(sql, run, ruling, now)
+  if (counted.length > 0) yield* rollUp(sql, yield* outcomeIncrements(sql, counted), now)
 })

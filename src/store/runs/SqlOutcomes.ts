@@ -101,6 +101,29 @@ export const recordOutcomes = Effect.fnUntraced(function* (
   return counted
 })
 
+/** Changes the outcome of a finding that is on record, and returns what the statistics gain. */
+export const changeOutcome = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  { id, targetKey }: Run,
+  { fingerprint, outcome }: Pick<OutcomeRecord, "fingerprint" | "outcome">,
+  now: number
+) {
+  yield* lockNames(sql, [`outcomes:${targetKey}`])
+  const before = yield* selectAs(
+    KnownOutcome,
+    "outcomes.read",
+    sql`
+      SELECT fingerprint, category, severity, path, head, outcome, replied, model, found_at, project
+      FROM finding_outcomes WHERE target_key = ${targetKey} AND fingerprint = ${fingerprint} AND outcome <> ${outcome}`
+  )
+  yield* sql`
+    UPDATE finding_outcomes SET outcome = ${outcome}, decided_in = ${id}, decided_at = ${now}
+    WHERE target_key = ${targetKey} AND fingerprint = ${fingerprint} AND outcome <> ${outcome}`
+  return before.map((earlier) =>
+    countedFor(earlier.project, earlier.model, earlier.foundAt, countOutcome(earlier, { ...earlier, outcome }))
+  )
+})
+
 /** Removes outcomes that no review has changed since then. */
 export const pruneOutcomes = (sql: SqlClient.SqlClient, before: number) =>
   deleteInSteps(

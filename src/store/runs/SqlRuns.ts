@@ -11,10 +11,12 @@ import { endVerdict, unpublishedVerdict } from "../../domain/HeadVerdict.ts"
 import { newId } from "../../domain/Ids.ts"
 import { toNanos } from "../../domain/Money.ts"
 import { RunStatus, runLifecycle } from "../../domain/Run.ts"
+import * as Field from "../../domain/Field.ts"
+import { record } from "../../domain/Record.ts"
 import { deleteInSteps } from "../../database/sql/DeleteInSteps.ts"
 import { insertPublications } from "../publications/InsertPublications.ts"
 import { forUpdate, lockNames } from "../../database/RowLocks.ts"
-import { countEndedRun } from "./CountRun.ts"
+import { countEndedRun, countRuling } from "./CountRun.ts"
 import type { RemovedRun } from "./HeadVerdicts.ts"
 import { headVerdicts, keepVerdicts, pruneVerdicts, reviewed, reviewedHeads } from "./HeadVerdicts.ts"
 import { list, newest } from "./RunQueries.ts"
@@ -222,20 +224,61 @@ const settle = (sql: SqlClient.SqlClient): Runs["Service"]["settle"] =>
     unavailable("runs.settle")
   )
 
+const rule = (sql: SqlClient.SqlClient): Runs["Service"]["rule"] =>
+  Effect.fnUntraced(
+    function* (runId, token, { analysis, fingerprint, outcome, publications, verdict }, now) {
+      const ruled = yield* sql`
+        UPDATE runs SET analysis = ${Run.toColumn("analysis", analysis)},
+          verdict = ${verdict === undefined ? sql`verdict` : Run.toColumn("verdict", verdict)}
+        WHERE id = ${runId} AND status IN ('publishing', 'succeeded') AND EXISTS (
+          SELECT 1 FROM publishers WHERE publishers.target_key = runs.target_key AND publishers.token = ${token})
+        RETURNING *`
+      const [run] = yield* selectAs(Run, "runs.rule", Effect.succeed(ruled))
+      if (run === undefined) return false
+      yield* insertPublications(sql, publications, now)
+      yield* countRuling(sql, run, { fingerprint, outcome }, now)
+      return true
+    },
+    sql.withTransaction,
+    unavailable("runs.rule")
+  )
+
 const get =
   (sql: SqlClient.SqlClient): Runs["Service"]["get"] =>
   (runId) =>
     first("runs.get", sql`SELECT * FROM runs WHERE id = ${runId}`)
 
-const find =
-  (sql: SqlClient.SqlClient): Runs["Service"]["find"] =>
-  (targetKey, head, statuses) =>
-    first(
-      "runs.find",
-      sql`
-        SELECT * FROM runs WHERE target_key = ${targetKey} AND head = ${head} AND ${sql.in("status", statuses)}
-        ORDER BY id DESC LIMIT 1`
+const PausedBy = record({ pausedBy: Field.optional(Field.text) })
+
+const findReview = (sql: SqlClient.SqlClient): Runs["Service"]["findReview"] =>
+  Effect.fnUntraced(function* (targetKey, head) {
+    // One statement for both, because every review executes it.
+    const rows = yield* sql<{ readonly id: string | null }>`
+      SELECT runs.*, paused_changes.person AS paused_by FROM (SELECT 1 AS one) AS single
+      LEFT JOIN paused_changes ON paused_changes.target_key = ${targetKey}
+      LEFT JOIN runs ON runs.id = (
+        SELECT id FROM runs WHERE target_key = ${targetKey} AND head = ${head} AND status IN ('publishing', 'succeeded')
+        ORDER BY id DESC LIMIT 1)`
+    const found = rows.filter(({ id }) => id !== null)
+    const [earlier] = yield* selectAs(Run, "runs.findReview", Effect.succeed(found))
+    const [pause] = yield* selectAs(PausedBy, "runs.findReview", Effect.succeed(rows))
+    return { earlier, pausedBy: pause?.pausedBy }
+  }, unavailable("runs.findReview"))
+
+const pause =
+  (sql: SqlClient.SqlClient): Runs["Service"]["pause"] =>
+  (targetKey, person, now) =>
+    sql`
+      INSERT INTO paused_changes ${sql.insert({ target_key: targetKey, person, paused_at: now })}
+      ON CONFLICT (target_key) DO UPDATE SET person = excluded.person, paused_at = excluded.paused_at`.pipe(
+      unavailable("runs.pause"),
+      Effect.asVoid
     )
+
+const resume =
+  (sql: SqlClient.SqlClient): Runs["Service"]["resume"] =>
+  (targetKey) =>
+    sql`DELETE FROM paused_changes WHERE target_key = ${targetKey}`.pipe(unavailable("runs.resume"), Effect.asVoid)
 
 const latestAnalysis =
   (sql: SqlClient.SqlClient): Runs["Service"]["latestAnalysis"] =>
@@ -264,6 +307,7 @@ const prune =
             SELECT target_key FROM publishers WHERE updated_at < ${before} LIMIT ${step})
           RETURNING target_key`
       )
+      yield* sql`DELETE FROM paused_changes WHERE paused_at < ${before}`
       yield* pruneVerdicts(sql, before)
       yield* pruneOutcomes(sql, before)
       return removed
@@ -318,8 +362,11 @@ export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect
       move: move(sql),
       complete: complete(sql),
       settle: settle(sql),
+      rule: rule(sql),
       get: get(sql),
-      find: find(sql),
+      findReview: findReview(sql),
+      pause: pause(sql),
+      resume: resume(sql),
       reviewed: reviewed(sql),
       headVerdicts: headVerdicts(sql),
       reviewedHeads: reviewedHeads(sql),

@@ -1,5 +1,5 @@
 /**
- * Tables of runs: their records (Runs), verdicts of removed ones (HeadVerdicts), logs (RunLogs), passes of agent CLIs (AgentPasses); and of findings (Outcomes, Lessons). `runs.change` and `runs.analysis` are JSON; `token` is the newest fencing token that has written the run. `runs.newest` marks the
+ * Tables of runs: their records (Runs), changes whose automatic reviews are paused, verdicts of removed ones (HeadVerdicts), logs (RunLogs), passes of agent CLIs (AgentPasses); and of findings (Outcomes, Lessons). `runs.change` and `runs.analysis` are JSON; `token` is the newest fencing token that has written the run. `runs.newest` marks the
  * newest run of each target, which lists of changes show: triggers keep it, and each filter of a list has an index of the marked ones, because
  * of a million runs most are older.
  */
@@ -112,6 +112,8 @@ export const runs: Statements = (dialect) => [
     PRIMARY KEY (head, repo, target_key, base_ref)
   )`,
   "CREATE INDEX head_verdicts_age ON head_verdicts (finished_at)",
+
+  "CREATE TABLE paused_changes (target_key TEXT PRIMARY KEY NOT NULL, person TEXT NOT NULL, paused_at BIGINT NOT NULL)",
 
   `CREATE TABLE run_logs (
     id TEXT PRIMARY KEY NOT NULL, run_id TEXT NOT NULL, written_at BIGINT NOT NULL, bytes BIGINT NOT NULL,

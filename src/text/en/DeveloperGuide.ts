@@ -34,11 +34,15 @@ export const developerGuide: DeveloperGuide = {
       id: "dismiss",
       title: "Dismiss a finding",
       paragraphs: [
-        "A dismissed finding is not raised again while its code is unchanged. From the next review on it fails no status. By default only people who may write to the repository and did not open the change can dismiss; the summary names a dismissal by somebody else, which has no effect."
+        "A dismissed finding is not raised again while its code is unchanged. After a command the status and the summary follow at once, after another dismissal with the next review. By default only people who may write to the repository and did not open the change can dismiss; the summary names a dismissal by somebody else, which has no effect."
       ],
       table: {
         head: ["Host", "How"],
         rows: [
+          [
+            "GitHub, GitLab, Gitea, Forgejo",
+            "`dismiss` as a reply to the comment, or `/aicr dismiss 3` with the number in the summary"
+          ],
           ["GitHub", "👎 on the comment, or delete the comment"],
           ["GitLab", "resolve the thread, or delete the comment"],
           ["Gitea, Forgejo", "resolve the conversation, or delete the comment"],
@@ -60,7 +64,7 @@ export const developerGuide: DeveloperGuide = {
       id: "commands",
       title: "Commands",
       paragraphs: [
-        "Write a command as a comment of its own on the pull request. It needs write access to the repository; without it, nothing happens."
+        "Write a command as a comment of its own on the pull request. In the thread of a finding it may be the first word of a reply, without `/aicr`. Commands need write access to the repository; `dismiss`, `reopen`, `pause`, `remember` and `forget` the right to dismiss findings. Without the right nothing happens. 👀 shows that a command was read, 👍 that it was executed, 😕 that it could not be."
       ],
       table: {
         head: ["Command", "Effect"],
@@ -68,6 +72,27 @@ export const developerGuide: DeveloperGuide = {
           [
             "`/aicr review` or `/review`",
             "reviews the newest commit now, and reads all of it again if it was reviewed before"
+          ],
+          ["`/aicr review full`", "reads unchanged files again, too"],
+          [
+            "`/aicr review focus: …`",
+            "looks at something first, in at most 500 characters; the rest is reviewed all the same"
+          ],
+          ["`/aicr ask …`", "asks about the change"],
+          ["`/aicr explain 3`", "explains the finding with this number in the summary"],
+          ["`/aicr dismiss 3 …`", "dismisses it, if you like with a reason: wrong, intended, not here, later"],
+          ["`/aicr reopen 3`", "a finding that was dismissed or withdrawn counts again"],
+          [
+            "`/aicr remember …`, `/aicr forget …`",
+            "keeps a note for later reviews of the repository, or removes one by its id; `remember` alone lists them"
+          ],
+          [
+            "`/aicr pause`, `/aicr resume`",
+            "no automatic reviews of this pull request until they are resumed; `review` works all the same"
+          ],
+          [
+            "`/aicr describe`",
+            "writes what changes into the description, between `<!-- aicr:describe -->` and `<!-- /aicr:describe -->`; without these markers into a comment"
           ],
           ["`/aicr cancel`", "cancels the review that waits or runs"],
           ["`/aicr help`", "lists the commands"]

@@ -22,6 +22,8 @@ export const runTexts = {
     "the delivery is of the project with id {id}, but {repository} has id {other} at the host; check who may send deliveries",
   NoWritePermission: "{person} has no write permission on the repository",
   Draft: "the pull request is a draft",
+  ChangePaused:
+    "{person} paused automatic reviews of this change; resume them with `/aicr resume`, or request one with `/aicr review`",
   NotOpen: "the {kind:target} is {state:state}",
   LabelIgnored: "the {kind:target} has the label {label}",
   NoWorkspaceOfBase: "no workspace reviews pull requests of {repository} into {branch}",

@@ -34,11 +34,12 @@ export const developerGuide: DeveloperGuide = {
       id: "dismiss",
       title: "驳回问题",
       paragraphs: [
-        "被驳回的问题在代码不变时不会再次提出，并且从下一次评审起不再影响状态。默认情况下，只有对仓库有写权限且不是改动提交者的人可以驳回；其他人的驳回没有效果，摘要会注明。"
+        "被驳回的问题在代码不变时不会再次提出。用命令驳回后，状态和摘要立即更新；用其他方法驳回的，从下一次评审起生效。默认情况下，只有对仓库有写权限且不是改动提交者的人可以驳回；其他人的驳回没有效果，摘要会注明。"
       ],
       table: {
         head: ["平台", "方法"],
         rows: [
+          ["GitHub、GitLab、Gitea、Forgejo", "在评论下回复 `dismiss`，或用摘要中的编号：`/aicr dismiss 3`"],
           ["GitHub", "在评论上点 👎，或删除评论"],
           ["GitLab", "将讨论标记为已解决，或删除评论"],
           ["Gitea、Forgejo", "将对话标记为已解决，或删除评论"],
@@ -59,11 +60,28 @@ export const developerGuide: DeveloperGuide = {
     {
       id: "commands",
       title: "命令",
-      paragraphs: ["在拉取请求中单独发一条评论来使用命令。命令需要仓库的写权限；没有权限时不会有任何反应。"],
+      paragraphs: [
+        "在拉取请求中单独发一条评论来使用命令。在问题的讨论中，命令也可以是回复的第一个词，无需 `/aicr`。命令需要仓库的写权限；`dismiss`、`reopen`、`pause`、`remember` 和 `forget` 需要驳回问题的权限。没有权限时不会有任何反应。👀 表示已读到命令，👍 表示已执行，😕 表示未能执行。"
+      ],
       table: {
         head: ["命令", "作用"],
         rows: [
           ["`/aicr review` 或 `/review`", "立即评审最新提交；如果它已被评审过，则全部重新读取"],
+          ["`/aicr review full`", "没有变化的文件也重新读取"],
+          ["`/aicr review focus: …`", "先关注指定的内容（最多 500 个字符）；其余部分照常评审"],
+          ["`/aicr ask …`", "就改动提问"],
+          ["`/aicr explain 3`", "解释摘要中该编号的问题"],
+          ["`/aicr dismiss 3 …`", "驳回该问题，可附理由：误报、有意、不适用、以后"],
+          ["`/aicr reopen 3`", "已驳回或已撤回的问题重新计入"],
+          [
+            "`/aicr remember …`、`/aicr forget …`",
+            "保存一条供此仓库以后评审使用的备注，或按编号删除；单独的 `remember` 列出备注"
+          ],
+          ["`/aicr pause`、`/aicr resume`", "暂停此拉取请求的自动评审，直到恢复；期间仍可用 `review` 请求评审"],
+          [
+            "`/aicr describe`",
+            "将改动说明写入描述中 `<!-- aicr:describe -->` 与 `<!-- /aicr:describe -->` 之间；没有这两个标记时写成评论"
+          ],
           ["`/aicr cancel`", "取消等待中或运行中的评审"],
           ["`/aicr help`", "列出命令"]
         ]

@@ -20,6 +20,7 @@ export const runTexts = {
   OtherRepository: "投递来自编号为 {id} 的项目，但代码托管平台上 {repository} 的编号为 {other}；请检查谁可以发送投递",
   NoWritePermission: "{person} 没有仓库的写权限",
   Draft: "拉取请求是草稿",
+  ChangePaused: "{person} 已暂停此变更的自动评审；用 `/aicr resume` 恢复，或用 `/aicr review` 请求一次评审",
   NotOpen: "{kind:target}的状态：{state:state}",
   LabelIgnored: "{kind:target}带有标签 {label}",
   NoWorkspaceOfBase: "没有工作区评审 {repository} 合入 {branch} 的拉取请求",

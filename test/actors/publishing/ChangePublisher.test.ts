@@ -83,6 +83,7 @@ const outputs = Layer.effect(
     return Outputs.of({
       mayDismiss: () => Effect.succeed(false),
       dismiss: () => Effect.succeed("not_published"),
+      mark: () => Effect.succeed(0),
       anyFor: () => true,
       plan: () => [],
       issueCode: () => Effect.succeed([]),

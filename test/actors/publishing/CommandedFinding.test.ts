@@ -1,13 +1,19 @@
-/** Commands in the thread of a finding: who may dismiss it, which finding it is, and what people see at the comment. */
+/** Commands about a finding: which one it is, what is written to the host, and what people see at the comment. */
 import { Effect } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
-import { dismissInThread, readOwnFinding } from "../../../actors/publishing/CommandedFinding.ts"
+import { executed, react as addReaction, unexecuted } from "../../../actors/publishing/CommandedChange.ts"
+import { readOwnFinding, ruleByCommand } from "../../../actors/publishing/CommandedFinding.ts"
+import { TargetHold } from "../../../actors/publishing/TargetHold.ts"
+import { ConfigStore } from "../../../src/config/ConfigStore.ts"
+import { targetKey } from "../../../src/domain/Change.ts"
 import type { Change, CommentPlace } from "../../../src/domain/Change.ts"
 import { OperationId } from "../../../src/domain/Keys.ts"
 import type { ForgeKind } from "../../../src/domain/Kinds.ts"
 import { ForgeKind as Kinds } from "../../../src/domain/Kinds.ts"
 import { renderMarker } from "../../../src/outputs/Marker.ts"
 import { Outputs } from "../../../src/outputs/Outputs.ts"
+import { Outbox } from "../../../src/store/Outbox.ts"
+import { Runs } from "../../../src/store/Runs.ts"
 import { alone, changed, repoName, startHost, unpaced } from "../../forge/Clients.ts"
 import type { Host } from "../../forge/Clients.ts"
 import { testSnapshotWith } from "../../harness/ActorParts.ts"
@@ -42,8 +48,10 @@ const begin = async (kind: ForgeKind, person: string): Promise<CommentPlace> => 
   }
 }
 
-const subjectOf = (comment: CommentPlace | undefined, person: string, dismissal: "maintainers" | "anyone") => {
-  const workspace = testSnapshotWith("w", "t", { review: { dismissal } }).current().workspaces.get("w")
+const subjectOf = (comment: CommentPlace | undefined) => {
+  const workspace = testSnapshotWith("w", "t", { review: { output_language: "en" } })
+    .current()
+    .workspaces.get("w")
   if (workspace === undefined) throw new Error("no workspace")
   const change: Change = {
     provider: host.forge.kind,
@@ -52,58 +60,74 @@ const subjectOf = (comment: CommentPlace | undefined, person: string, dismissal:
     repo: { fullName: repoName },
     target: { kind: "pull_request", number: 1 }
   }
-  return { client: host.client, change, comment, number: 1, person, workspace }
+  return { client: host.client, change, comment, eventId: "event-1", number: 1, person: "olga", workspace }
 }
 
-const dismissed: Array<object> = []
+const marked: Array<object> = []
 
-const dismiss = (
-  comment: CommentPlace | undefined,
-  person: string,
-  mayWrite: boolean,
-  dismissal: "maintainers" | "anyone" = "maintainers"
-) => {
-  dismissed.length = 0
+/** The summary lists finding 7, and the findings that were dismissed and fixed. */
+const summary = {
+  listed: (["open", "dismissed", "fixed"] as const).map((state, index) => ({
+    number: index + 7,
+    fp: `fp-${state}`,
+    state
+  }))
+}
+
+const execute = (comment: CommentPlace | undefined, command: Parameters<typeof ruleByCommand>[3], count = 1) => {
+  marked.length = 0
   const outputs = {
-    mayDismiss: (_workspace: unknown, { author }: Change, username: string) =>
-      Effect.succeed(author?.username.toLowerCase() !== username.toLowerCase() && (mayWrite || dismissal === "anyone")),
-    dismiss: (_workspace: unknown, _change: unknown, finding: object) =>
+    mark: (_workspace: unknown, _change: unknown, finding: object) =>
       Effect.sync(() => {
-        dismissed.push(finding)
-        return "dismissed" as const
+        marked.push(finding)
+        return count
       })
   } as unknown as Outputs["Service"]
-  const command = { name: "dismiss", reason: "intended", text: "a test" } as const
+  const outbox = { lastSent: () => Effect.succeed(summary) } as unknown as Outbox["Service"]
+  const runs = { latestAnalysis: () => Effect.undefined } as unknown as Runs["Service"]
+  const hold = new TargetHold(outbox, targetKey(subjectOf(comment).change))
   return Effect.runPromise(
     unpaced(
-      dismissInThread(subjectOf(comment, person, dismissal), command).pipe(Effect.provideService(Outputs, outputs))
+      ruleByCommand(hold, subjectOf(comment), "h9", command).pipe(
+        Effect.provideService(Outputs, outputs),
+        Effect.provideService(Outbox, outbox),
+        Effect.provideService(Runs, runs),
+        Effect.provideService(ConfigStore, testSnapshotWith("w", "t"))
+      )
     )
   )
 }
 
+const react = (subject: ReturnType<typeof subjectOf>) => Effect.runPromise(unpaced(addReaction(subject, "eyes")))
+
 const reactions = () => getConversations(host.forge.repository(repoName)).reactions.map(({ content }) => content)
 
 describe.each(Kinds.literals)("%s", (kind) => {
-  it("dismisses the finding of the thread for a maintainer", async () => {
+  it("decides about the finding of the thread", async () => {
     const place = await begin(kind, "olga")
-    expect(await dismiss(place, "olga", true)).toEqual({
-      _tag: "FindingDismissed",
-      name: "olga",
-      reason: "intended, a test"
-    })
-    expect(dismissed).toEqual([{ fp: "fp-1", head: host.pull.head, by: "olga" }])
-    expect(reactions()).toEqual(kind === "gitlab" ? ["eyes", "thumbsup"] : ["eyes", "+1"])
+    expect(await execute(place, { name: "dismiss", reason: "intended", text: "a test" })).toEqual(
+      executed({ _tag: "FindingDismissed", name: "olga", reason: "intended, a test" })
+    )
+    expect(marked).toEqual([{ fp: "fp-1", head: "h9", by: "olga", state: "dismissed" }])
+    expect(await execute(place, { name: "reopen" })).toEqual(executed({ _tag: "FindingReopened", name: "olga" }))
+    expect(marked).toEqual([{ fp: "fp-1", head: "h9", by: "olga", state: "open" }])
+    await react(subjectOf(place))
+    expect(reactions()).toEqual(["eyes"])
   })
 
-  it("writes nothing for a person who may not dismiss, and for the author of the change", async () => {
-    const place = await begin(kind, "mallory")
-    const refused = (person: string) => ({ _tag: "MayNotDismiss", person })
-    expect(await dismiss(place, "mallory", false)).toEqual(refused("mallory"))
-    expect(await dismiss(place, "dana", true)).toEqual(refused("dana"))
-    expect(await dismiss(place, "Dana", true, "anyone")).toEqual(refused("Dana"))
-    expect(dismissed).toEqual([])
-    expect(reactions()).toEqual([])
-    expect(await dismiss(place, "mallory", false, "anyone")).toMatchObject({ _tag: "FindingDismissed" })
+  it("decides about the finding with the number, also one without a comment", async () => {
+    await begin(kind, "olga")
+    expect(await execute(undefined, { name: "dismiss", number: 7 }, 0)).toMatchObject({ outcome: "executed" })
+    expect(await execute(undefined, { name: "reopen", number: 8 }, 0)).toMatchObject({ outcome: "executed" })
+    expect(marked).toEqual([{ fp: "fp-dismissed", head: "h9", by: "olga", state: "open" }])
+    for (const number of [9, 10])
+      for (const name of ["dismiss", "reopen"] as const)
+        expect(await execute(undefined, { name, number })).toEqual(unexecuted({ _tag: "NoFindingNamed" }))
+    expect(marked).toEqual([])
+    // The same command has one comment.
+    expect(host.pull.comments.map(({ body }) => body.split("\n")[0])).toEqual([
+      "The summary lists no finding with the number 9 that is open or was dismissed."
+    ])
   })
 
   it("finds no finding below the change, and in no thread of a person", async () => {
@@ -115,19 +139,17 @@ describe.each(Kinds.literals)("%s", (kind) => {
       kind: "general",
       ...(kind === "gitlab" ? { thread: `d${id}` } : {})
     }
-    const read = (comment: CommentPlace | undefined) =>
-      Effect.runPromise(unpaced(readOwnFinding(subjectOf(comment, "olga", "maintainers"))))
+    const read = (comment: CommentPlace | undefined) => Effect.runPromise(unpaced(readOwnFinding(subjectOf(comment))))
     expect(await read(place)).toBeUndefined()
     expect(await read(undefined)).toBeUndefined()
-    expect(await dismiss(place, "olga", true)).toEqual({ _tag: "NoFindingNamed" })
-    expect(dismissed).toEqual([])
-    expect(reactions()).toEqual(["confused"])
+    expect(await execute(place, { name: "dismiss" })).toEqual(unexecuted({ _tag: "NoFindingNamed" }))
+    expect(marked).toEqual([])
   })
 
-  it("dismisses where the host refuses reactions", async () => {
+  it("goes on where the host refuses reactions", async () => {
     const place = await begin(kind, "olga")
     host.forge.fail(/reactions|award_emoji/, fault.forbidden, 5)
-    expect(await dismiss(place, "olga", true)).toMatchObject({ _tag: "FindingDismissed" })
-    expect(dismissed).toHaveLength(1)
+    await react(subjectOf(place))
+    expect(reactions()).toEqual([])
   })
 })

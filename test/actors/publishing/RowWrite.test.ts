@@ -51,6 +51,7 @@ const outputs = Layer.effect(
     Outputs.of({
       mayDismiss: () => Effect.succeed(false),
       dismiss: () => Effect.succeed("not_published"),
+      mark: () => Effect.succeed(0),
       anyFor: () => true,
       plan: () => [],
       issueCode: () => Effect.succeed([]),

@@ -13,7 +13,8 @@ const command: FuzzTarget = {
       "please /review, thanks",
       "> /aicr cancel\n```\n/review\n```\n/aicr help",
       "@aicr dismiss reason: intended, it is a test",
-      "dismiss 误报"
+      "dismiss 误报",
+      "/aicr reopen #3\n/aicr review full focus: locks"
     ].map(bytes),
   words: [
     "/aicr ",
@@ -23,6 +24,9 @@ const command: FuzzTarget = {
     "cancel",
     "dismiss",
     "full",
+    "focus:",
+    "reopen",
+    "#3",
     "reason:",
     "误报",
     "```",
@@ -35,7 +39,7 @@ const command: FuzzTarget = {
     for (const found of [findCommand(body), findAddressedCommand(body, "aicr[bot]", true)]) {
       if (found === undefined) continue
       ensure(CommandName.literals.includes(found.name), "a command has a name of the list")
-      const free = found.name === "dismiss" ? found.text : undefined
+      const free = found.name === "dismiss" ? found.text : found.name === "review" ? found.focus : undefined
       ensure((free ?? "").length <= maxCommandText, "the text of a command is bounded")
     }
   }

@@ -14,7 +14,7 @@ import type { Host } from "../../forge/Clients.ts"
 import { fault } from "../../harness/FakeForge.ts"
 import { isWhole } from "../../harness/Samples.ts"
 import { analysis, change, channel, finding, input, workspace } from "../Fixtures.ts"
-import { dismissOn, publishAll } from "../Publishing.ts"
+import { markOn, publishAll } from "../Publishing.ts"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
@@ -155,16 +155,19 @@ describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
     const to = setup(here)
     await publishAll(to, given(here, [at(1, 20), at(2, 29)]))
     const english = given(here, [], [file], { workspace: workspace({}, { output_language: "en" }) })
-    expect(await dismissOn(to, english, at(1, 20).fingerprint)).toBe(1)
+    expect(await markOn(to, english, at(1, 20).fingerprint)).toBe(1)
     expect(stand(here)).toEqual(["closed 1", "open 2"])
-    expect(here.forge.issues(repoName).issues[0]?.body).toContain("Dismissed from chat by ann")
+    expect(here.forge.issues(repoName).issues[0]?.body).toContain("Dismissed by ann")
     const writes = here.forge.writes().length
-    expect(await dismissOn(to, english, at(1, 20).fingerprint)).toBe(1)
+    expect(await markOn(to, english, at(1, 20).fingerprint)).toBe(1)
     await publishAll(to, given(here, [at(1, 20), at(2, 29)], [file], { head: "b".repeat(40) }))
     expect(here.forge.writes()).toHaveLength(writes)
+    expect(await markOn(to, english, at(1, 20).fingerprint, "open")).toBe(1)
+    expect(stand(here)).toEqual(["open 1", "open 2"])
+    expect(here.forge.issues(repoName).issues[0]?.body).toContain("Reopened by ann")
     const joined = setup(here, { name: "joined", issue_mode: "consolidated" })
     await publishAll(joined, given(here, [at(1, 20), at(2, 29)]))
-    expect(await dismissOn(joined, english, at(1, 20).fingerprint)).toBe(0)
+    expect(await markOn(joined, english, at(1, 20).fingerprint)).toBe(0)
   })
 
   it("resolves nothing because its file was read again, and nothing after a skipped review", async () => {

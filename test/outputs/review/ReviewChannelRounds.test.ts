@@ -1,6 +1,6 @@
 /**
- * The same change as people read it at each host after it was opened, after a push, after a repair and after a dismissal: one file for each
- * host. No number contradicts another, and no sentence is repeated.
+ * The same change as people read it at each host after it was opened, after a push, after a repair, after a dismissal, and after a finding of
+ * the same review was withdrawn and reopened: one file for each host. No number contradicts another, and no sentence is repeated.
  */
 import { afterEach, describe, expect, it } from "vitest"
 import { ForgeKind } from "../../../src/domain/Kinds.ts"
@@ -12,7 +12,8 @@ import { file, repoName, startHost } from "../../forge/Clients.ts"
 import type { Host } from "../../forge/Clients.ts"
 import { getThread } from "../../harness/FakeThreads.ts"
 import { analysis, change, channel, finding, input, workspace } from "../Fixtures.ts"
-import { publishAll } from "../Publishing.ts"
+import { markOn, publishAll } from "../Publishing.ts"
+import type { PublishInput } from "../../../src/outputs/channels/Channel.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 const kinds = {
@@ -82,6 +83,19 @@ describe.each(ForgeKind.literals)("a change on %s", (kind) => {
     const history: Array<Publication> = []
     const settings = channel({ kind: kinds[kind] })
     const said: Array<string> = []
+    const read = (round: string, head: string, before: number) => {
+      const posts = here.pull.comments.length + here.pull.reviews.length - before
+      const summary = readable(here.pull.comments.at(-1)?.body ?? "", head)
+      const comments = here.pull.reviews.flatMap((one) => one.comments).map(({ body }) => readable(body, head))
+      said.push(`===== ${round}: ${posts} posts\n\n${summary}`)
+      return {
+        summary,
+        comments,
+        posts,
+        listed: history.findLast(({ operation }) => operation._tag === "Summary")?.listed ?? []
+      }
+    }
+    let last: PublishInput | undefined
     const known = new Set<string>()
     const review = async (round: string, findings: ReadonlyArray<Finding>, late: ReadonlyArray<Finding> = []) => {
       await here.forge.push(repoName, {
@@ -111,17 +125,28 @@ describe.each(ForgeKind.literals)("a change on %s", (kind) => {
           facts: { files: 1, additions: 40, deletions: 2, riskiest: [file], tests: 0, names: [] }
         })
       })
+      last = given
       await publishAll({ forge: here.forge, kind: table[kinds[kind]], channel: settings, history }, given)
-      const posts = here.pull.comments.length + here.pull.reviews.length - before
-      const summary = readable(here.pull.comments.at(-1)?.body ?? "", head)
-      const comments = here.pull.reviews.flatMap((one) => one.comments).map(({ body }) => readable(body, head))
-      said.push(`===== ${round}: ${posts} posts\n\n${summary}`)
-      return {
-        summary,
-        comments,
-        posts,
-        listed: history.findLast(({ operation }) => operation._tag === "Summary")?.listed ?? []
+      return read(round, head, before)
+    }
+    /** Decides about a finding of the last review, and publishes its summary again. */
+    const rule = async (
+      round: string,
+      { fingerprint }: Finding,
+      state: "open" | "withdrawn",
+      dismissed: ReadonlyArray<Finding>
+    ) => {
+      if (last === undefined) throw new Error("no review")
+      const before = here.pull.comments.length + here.pull.reviews.length
+      const setup = { forge: here.forge, kind: table[kinds[kind]], channel: settings, history }
+      expect(await markOn(setup, last, fingerprint, state)).toBe(1)
+      const given = {
+        ...last,
+        ruling: round,
+        analysis: { ...last.analysis, dismissed: dismissed.map((one) => one.fingerprint) }
       }
+      await publishAll({ ...setup, kinds: ["Summary"] }, given)
+      return read(round, last.head, before)
     }
     const dismiss = (index: number) => {
       const comment = here.pull.reviews.flatMap((one) => one.comments)[index]
@@ -130,18 +155,22 @@ describe.each(ForgeKind.literals)("a change on %s", (kind) => {
       if (kind === "github") thread.thumbsDown.push(here.forge.user("ann"))
       else thread.resolver = here.forge.user("ann")
     }
-    return { review, dismiss, said }
+    return { review, dismiss, rule, said }
   }
 
   it("has one list with the same numbers after each round, and no post without news", async () => {
-    const { dismiss, review, said } = await begin()
+    const { dismiss, review, rule, said } = await begin()
     const opened = await review("opened", [overflow, secret, name])
     const pushed = await review("pushed", [overflow, secret, leak, name])
     const repaired = await review("repaired", [secret, leak, name], [slow])
     dismiss(1)
     const dismissed = await review("dismissed", [secret, leak, name])
-    const rounds = [opened, pushed, repaired, dismissed]
-    expect(rounds.map(({ posts }) => posts)).toEqual([2, 1, 0, 0])
+    const withdrawn = await rule("withdrawn", leak, "withdrawn", [secret, leak])
+    const reopened = await rule("reopened", leak, "open", [secret])
+    const rounds = [opened, pushed, repaired, dismissed, withdrawn, reopened]
+    expect(rounds.map(({ posts }) => posts)).toEqual([2, 1, 0, 0, 0, 0])
+    expect(withdrawn.listed.find(({ fp }) => fp === leak.fingerprint)?.state).toBe("withdrawn")
+    expect(reopened.listed).toEqual(dismissed.listed)
     for (const { listed, summary } of rounds) {
       const rows = [...summary.matchAll(/^- \*\*(\d+)\*\* (~~)?/gm)]
       const states = new Map(listed.map(({ number, state }) => [String(number), state]))
@@ -152,7 +181,7 @@ describe.each(ForgeKind.literals)("a change on %s", (kind) => {
       const open = listed.filter(({ state }) => state === "open")
       expect(Number(total)).toBe(open.length)
       expect(parts.split(", ").reduce((sum, part) => sum + Number.parseInt(part), 0)).toBe(open.length)
-      for (const [, count, word] of others.matchAll(/(\d+) (fixed|dismissed)/g))
+      for (const [, count, word] of others.matchAll(/(\d+) (fixed|dismissed|withdrawn)/g))
         expect(listed.filter(({ state }) => state === word)).toHaveLength(Number(count))
       const titles = [...summary.matchAll(/(?:The last line|A key is|The name says|The file stays)/g)].map(
         ([title]) => title

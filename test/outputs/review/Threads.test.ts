@@ -14,7 +14,7 @@ import { fault } from "../../harness/FakeForge.ts"
 import type { FakeThread } from "../../harness/FakeThreads.ts"
 import { getThread } from "../../harness/FakeThreads.ts"
 import { analysis, change, channel, finding, input, workspace } from "../Fixtures.ts"
-import { dismissOn, publishAll } from "../Publishing.ts"
+import { markOn, publishAll } from "../Publishing.ts"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
@@ -166,12 +166,12 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
       workspace: workspace({}, { output_language: "en" })
     })
     const setup = { forge: here.forge, kind: rows[kind], channel: channel() }
-    expect(await dismissOn(setup, given, at(1, 20).fingerprint)).toBe(1)
+    expect(await markOn(setup, given, at(1, 20).fingerprint)).toBe(1)
     const writes = here.forge.writes().length
-    expect(await dismissOn(setup, given, at(1, 20).fingerprint)).toBe(1)
-    expect(await dismissOn(setup, given, at(9, 20).fingerprint)).toBe(0)
+    expect(await markOn(setup, given, at(1, 20).fingerprint)).toBe(1)
+    expect(await markOn(setup, given, at(9, 20).fingerprint)).toBe(0)
     expect(here.forge.writes()).toHaveLength(writes)
-    expect(thread(0).body).toContain("Dismissed from chat by ann")
+    expect(thread(0).body).toContain("Dismissed by ann")
     expect(thread(0).resolver?.login).toBe(kind === "gitea" || kind === "forgejo" ? undefined : "aicr")
     const sent = await review([at(1, 20), at(2, 29)])
     expect(stand().map((one) => one.split(" ")[0])).toEqual(["1", "2"])
@@ -181,6 +181,32 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
       dismissed: true,
       replied: false
     })
+  })
+
+  it("count again when they are reopened, although a person dismissed them at the host, until they are dismissed once more", async () => {
+    const { dismiss, here, review, thread } = await begin()
+    await review([at(1, 20), at(2, 29)])
+    const original = here.pull.reviews[0]?.comments[0]?.body
+    dismiss(thread(0), "ann")
+    const given = input([], {
+      change: { ...change, provider: kind, head: here.pull.head },
+      head: here.pull.head,
+      workspace: workspace({}, { output_language: "en" })
+    })
+    const setup = { forge: here.forge, kind: rows[kind], channel: channel() }
+    const summary = () => here.pull.comments.at(-1)?.body
+    expect(await markOn(setup, given, at(1, 20).fingerprint, "open")).toBe(1)
+    expect(thread(0).body).toMatch(/\*\*Reopened by ann\.\*\*\n\n<!-- aicr:v1 .*-->$/)
+    // Gitea and Forgejo keep who resolved the conversation.
+    expect(thread(0).resolver === undefined).toBe(kind === "gitlab" || kind === "github")
+    await review([at(1, 20), at(2, 29)])
+    expect(summary()).toContain("**2 problems found: 2 medium**")
+    expect(await markOn(setup, given, at(1, 20).fingerprint, "withdrawn")).toBe(1)
+    expect(thread(0).body).toContain("Withdrawn: an objection")
+    expect(thread(0).body).not.toContain("Reopened")
+    expect(thread(0).body?.startsWith(original ?? "-")).toBe(true)
+    await review([at(1, 20), at(2, 29)])
+    expect(summary()).toContain("**1 problem found: 1 medium** · 1 withdrawn")
   })
 
   it.each([

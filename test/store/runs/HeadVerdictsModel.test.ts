@@ -36,6 +36,7 @@ const outputs = Layer.succeed(
   Outputs.of({
     mayDismiss: () => Effect.succeed(false),
     dismiss: () => Effect.succeed("not_published"),
+    mark: () => Effect.succeed(0),
     anyFor: () => true,
     plan: () => [],
     issueCode: () => Effect.succeed([]),

@@ -1,0 +1,105 @@
+/**
+ * Applies a decision about a finding immediately: a person dismissed or reopened it, or an objection withdrew it. The newest review of the
+ * change gets the decision, and its verdict, its summary and the end of a request for changes are published again. The next review reads the
+ * decision from the records, and from the comment of the finding at the host.
+ *
+ * Records and publications are stored in one transaction, so that a repetition after a crash changes nothing. A review of another head is
+ * changed without being published: the review of the newest head has the decision.
+ */
+import { Clock, Effect } from "effect"
+import { withRouteAnalysis } from "../../src/admission/RouteAnalysis.ts"
+import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import type { Analysis } from "../../src/domain/Analysis.ts"
+import type { TargetKey } from "../../src/domain/Keys.ts"
+import type { Publication } from "../../src/domain/Publication.ts"
+import { runUrl } from "../../src/domain/RunLink.ts"
+import { Outputs } from "../../src/outputs/Outputs.ts"
+import { planVerdict } from "../../src/outputs/PlannedVerdict.ts"
+import { hasStatus } from "../../src/outputs/StatusEnd.ts"
+import { Outbox } from "../../src/store/Outbox.ts"
+import { Runs } from "../../src/store/Runs.ts"
+import type { Run } from "../../src/store/Runs.ts"
+import type { TargetHold } from "./TargetHold.ts"
+
+interface FindingRuling {
+  readonly fp: string
+  /** Whether the finding counts from now on. */
+  readonly counts: boolean
+  /** Newest head of the change; undefined if it was not read. */
+  readonly head: string | undefined
+  /** Id of the command or publication that decides, part of the ids of what is published again. */
+  readonly cause: string
+}
+
+/** Positions after those of the review itself, whose rows are sent first. */
+const firstPosition = 10_000
+
+const withRuling = (analysis: Analysis, { counts, fp }: FindingRuling): Analysis | undefined => {
+  const { dismissed = [] } = analysis
+  if (dismissed.includes(fp) !== counts) return undefined
+  return { ...analysis, dismissed: counts ? dismissed.filter((one) => one !== fp) : [...dismissed, fp] }
+}
+
+/** Seconds from the start of a review to its analysis, which its summary names. */
+const readSeconds = Effect.fnUntraced(function* ({ createdAt, id, startedAt }: Run) {
+  const [first] = yield* (yield* Outbox).history(id)
+  return first === undefined ? undefined : Math.max(0, Math.round((first.createdAt - (startedAt ?? createdAt)) / 1000))
+})
+
+/** Plans what people read about the review after the decision. */
+const planAgain = Effect.fnUntraced(function* (run: Run, analysis: Analysis, ruling: string) {
+  const snapshot = yield* (yield* ConfigStore).pinned(run.configHash)
+  const configured = snapshot.workspaces.get(run.workspace)
+  if (configured === undefined) return undefined
+  const { change, head, id: runId, targetKey } = run
+  const workspace = withRouteAnalysis(configured, change)
+  const seconds = yield* readSeconds(run)
+  const outputs = yield* Outputs
+  const input = {
+    runId,
+    targetKey,
+    change,
+    head,
+    workspace,
+    ruling,
+    seconds,
+    runUrl: runUrl(snapshot.document.server, runId)
+  }
+  const plan = outputs.plan({ ...input, analysis })
+  const verdict = planVerdict(workspace, change, analysis, plan)
+  const rows: ReadonlyArray<Publication> = [
+    ...plan.filter(({ operation }) => operation._tag === "Summary" || operation._tag === "Verdict"),
+    ...outputs.status(input, verdict.state, verdict.description)
+  ]
+  return { verdict, rows: rows.map((row, index) => ({ ...row, position: firstPosition + index })) }
+})
+
+/**
+ * `published`: the newest review was changed and is published again. `known`: it had the decision before. `unknown`: it does not have the
+ * finding. `lost`: another node publishes to the target.
+ */
+type Ruled = "known" | "lost" | "published" | "unknown"
+
+export const ruleFinding = Effect.fnUntraced(function* (hold: TargetHold, targetKey: TargetKey, ruling: FindingRuling) {
+  const runs = yield* Runs
+  const run = yield* runs.latestAnalysis(targetKey)
+  if (run?.analysis === undefined || (run.status !== "publishing" && run.status !== "succeeded"))
+    return "unknown" satisfies Ruled
+  const isFound = run.analysis.findings.some(({ fingerprint }) => fingerprint === ruling.fp)
+  const analysis = withRuling(run.analysis, ruling)
+  if (analysis === undefined) return (isFound ? "known" : "unknown") satisfies Ruled
+  const again = yield* planAgain(run, analysis, ruling.cause)
+  const isNewest = ruling.head === undefined || ruling.head === run.head
+  const outcome = ruling.counts ? "open" : "dismissed"
+  const change = {
+    analysis,
+    verdict: hasStatus(run.change) && run.verdict !== undefined ? again?.verdict : undefined,
+    fingerprint: ruling.fp,
+    outcome,
+    publications: isNewest ? (again?.rows ?? []) : []
+  } as const
+  const now = yield* Clock.currentTimeMillis
+  if (!(yield* hold.withToken((token) => runs.rule(run.id, token, change, now)))) return "lost" satisfies Ruled
+  yield* Effect.logInfo("decision about a finding recorded", { run_id: run.id, fingerprint: ruling.fp, outcome })
+  return "published" satisfies Ruled
+})
