@@ -17,9 +17,10 @@ import { withoutKnownSecrets } from "../../src/llm/evidence/KnownSecrets.ts"
 import { Lines } from "../../src/llm/providers/OllamaStream.ts"
 import { SseEvents } from "../../src/llm/wire/SseEvents.ts"
 import { exhaustedMillis } from "../../src/llm/calls/RateLimitHeaders.ts"
-import { splitAtMarkers, parseMarkers } from "../../src/outputs/Marker.ts"
+import { splitAtMarkers, parseMarkers, withoutStates } from "../../src/outputs/Marker.ts"
 import { fromSwarmBody, toSwarmBody } from "../../src/outputs/swarm/SwarmMarkers.ts"
 import { safeTexts } from "../../src/outputs/SafeText.ts"
+import { fillDescription } from "../../src/outputs/DescriptionBlock.ts"
 import { tidy } from "../../src/outputs/text/Tidy.ts"
 import { makeAnchorer } from "../harness/Anchorer.ts"
 import { alignLines } from "../../src/review/AlignLines.ts"
@@ -30,6 +31,7 @@ import { injections } from "../../src/review/Injection.ts"
 import { showLongLines } from "../../src/review/LongLines.ts"
 import { parseDiff } from "../../src/review/ParseDiff.ts"
 import { readQuote } from "../../src/review/Quote.ts"
+import { withoutRepetition } from "../../src/review/Repetition.ts"
 import { scrubText } from "../../src/review/ScrubText.ts"
 import { removeSecrets } from "../../src/review/Secrets.ts"
 import { diffTexts } from "../../src/review/TextDiff.ts"
@@ -407,7 +409,10 @@ const attacks: ReadonlyArray<Attack> = [
   { name: "braces", input: repeat("{a,"), work: (text) => expandBraces(text, 256) },
   { name: "braces in braces", input: repeat("{a,b}"), work: (text) => expandBraces(text, 256) },
   { name: "brackets", input: repeat("["), work: (text) => anyGlob([text])("a") },
-  { name: "lines that may be fences", input: repeat("~"), work: (text) => tidy(`${text}\``) }
+  { name: "lines that may be fences", input: repeat("~"), work: (text) => tidy(`${text}\``) },
+  { name: "what a model repeats", input: repeat("It says the same thing again. "), work: withoutRepetition },
+  { name: "a description", input: repeat("<!-- aicr:describe --> \n "), work: (text) => fillDescription(text, "") },
+  { name: "states of a text", input: repeat('<!-- aicr:v1 {"op":"a","state":"open"} -->'), work: withoutStates }
 ]
 
 describe("twice the text takes at most 2.2 times the work", () => {

@@ -22,6 +22,7 @@ export const wholes = {
   AICR_TEST_FAULTS: "all",
   AICR_TEST_FILE_MB: "1024",
   AICR_TEST_HOOK_KILLS: "all",
+  AICR_TEST_HOSTILE_REPLIES: "all",
   AICR_TEST_HOSTS: "all",
   AICR_TEST_HOST_KILLS: "all",
   AICR_TEST_KILLS: "500",
