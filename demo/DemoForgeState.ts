@@ -86,7 +86,7 @@ export interface DemoReviewComment {
   readonly startLine: number | undefined
   readonly hunk: string
   body: string
-  /** Of a reply, which belongs to the review whose comment it is about: its author and time. */
+  /** Author and time of a reply. It belongs to the review whose comment it is about. */
   readonly reply?: { readonly user: DemoUser; readonly createdAt: string }
   /** Account that resolved the comment. */
   resolver?: DemoUser | undefined

@@ -5,7 +5,7 @@
 import { ChildProcess } from "node:child_process"
 import crypto from "node:crypto"
 import { createRequire, registerHooks, syncBuiltinESMExports } from "node:module"
-import { createServer } from "node:net"
+import { createServer, Socket } from "node:net"
 import threads, { getEnvironmentData, isMainThread, parentPort, setEnvironmentData, Worker } from "node:worker_threads"
 import { countPostgres, countSqlite } from "./CountStatements.ts"
 import type { WorkerOptions } from "node:worker_threads"
@@ -40,6 +40,8 @@ class CountedWorker extends Worker {
   }
 }
 
+const launchRequest = /^\{"id":\d+,"program":/
+
 const observeMain = (socket: string): void => {
   const counter = {
     statement: (sql: string) => countNamed("statements", sql),
@@ -52,6 +54,11 @@ const observeMain = (socket: string): void => {
   observe(ChildProcess.prototype as unknown as { spawn: () => void }, "spawn", (_, [options]) =>
     countNamed("programs", String(Object(options).args?.join(" ")))
   )
+  // The launcher starts the programs of a service.
+  observe(Socket.prototype as unknown as { write: (text: unknown) => void }, "write", (_, [text]) => {
+    if (typeof text !== "string" || !launchRequest.test(text)) return
+    countNamed("programs", String(Object(JSON.parse(text)).args?.join(" ")))
+  })
   observe(crypto, "createHmac", () => count("hmacs"))
   observe(Worker.prototype, "postMessage", () => count("messages"))
   threads.Worker = CountedWorker

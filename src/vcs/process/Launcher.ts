@@ -20,7 +20,7 @@ import type { Closed, Started, StartRequest } from "./Start.ts"
 export type LaunchRequest = StartRequest & { readonly id: number }
 
 /** Message of the launcher about a command. */
-export type Report =
+export type LaunchReport =
   | { readonly id: number; readonly pid: number }
   | { readonly id: number; readonly code: number | null; readonly signal: NodeJS.Signals | null }
   | { readonly id: number; readonly error: string }
@@ -50,7 +50,7 @@ const makePending = (): Pending => ({
   exit: Promise.withResolvers()
 })
 
-/** Ends the waits for a command that was not started, or whose end nobody reports. */
+/** Ends the waits for a command that was not started, or whose end is not reported. */
 const giveUp = ({ exit, pid, streams }: Pending, why: string, end: Closed): void => {
   for (const part of parts) streams[part].reject(new Error(why))
   pid.resolve(undefined)
@@ -75,7 +75,7 @@ const readHeading = (socket: Socket, handle: (heading: string) => void): void =>
 const readToEnd = (stream: Socket): Promise<void> => finished(stream, { writable: false }).catch(() => {})
 
 class Launcher {
-  /** Private, so that nobody else connects. */
+  /** Only this user of the system may connect. */
   #folder: string | undefined
   #server: Server | undefined
   readonly #pending = new Map<number, Pending>()
@@ -132,7 +132,7 @@ class Launcher {
     })
   }
 
-  #receive(report: Report): void {
+  #receive(report: LaunchReport): void {
     const pending = this.#pending.get(report.id)
     if (pending === undefined) return
     if ("pid" in report) return pending.pid.resolve(report.pid)

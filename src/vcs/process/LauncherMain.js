@@ -26,7 +26,7 @@ const open = (id, part) =>
   })
 
 const control = connect(address)
-/** @type {(message: import("./Launcher.ts").Report) => void} */
+/** @type {(message: import("./Launcher.ts").LaunchReport) => void} */
 const report = (message) => {
   if (!control.destroyed) control.write(`${JSON.stringify(message)}\n`)
 }

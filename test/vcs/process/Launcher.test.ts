@@ -1,6 +1,6 @@
 /** The launcher starts programs with the guarantees of a child, and survives its own end. */
 import { spawn } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
@@ -34,16 +34,18 @@ const isLaunched = async (): Promise<boolean> => {
 
 describe("the launcher", () => {
   const scope = Scope.makeUnsafe()
-  const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("aicr-launcher-")).length
-  const before = folders()
   beforeAll(async () => {
     await Effect.runPromise(Layer.buildWithScope(layer, scope))
     await waitUntil(isLaunched, { describe: () => "no launcher" })
   })
   afterAll(async () => {
+    const socket = commandLine(findLauncher() ?? 0)
+      .split("\0")
+      .find((part) => part.endsWith("/socket"))
     await Effect.runPromise(Scope.close(scope, Exit.void))
     await waitUntil(() => findLauncher() === undefined, { describe: () => "the launcher runs on" })
-    expect(folders()).toBe(before)
+    expect(socket).toBeDefined()
+    expect(existsSync(socket ?? "")).toBe(false)
   })
 
   it("connects input, output and errors, and reports the exit code", async () => {
@@ -77,7 +79,7 @@ describe("the launcher", () => {
 
   it("connects commands that end while this process is busy", async () => {
     const starting = Array.from({ length: 10 }, () => sh("echo short; exit 3"))
-    // Meanwhile both the connections and the reports arrive.
+    // Both the connections and the reports arrive during this time.
     const until = performance.now() + 300
     while (performance.now() < until);
     for (const child of await Promise.all(starting)) {
