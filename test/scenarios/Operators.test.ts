@@ -128,7 +128,7 @@ it("prints the story of a pull request while the service runs and after its end"
     /rule: workspace team-one binds team\/one/,
     /outcome: executed/,
     /queue entry \S+: done/,
-    /run \S+: succeeded \(head \w{12}, 1 finding/,
+    /run \S+: succeeded \(head \w{12}, round 1, 1 finding/,
     /deliveries: \S+/,
     /review \w+: sent http:\/\/\S+\/team\/one\//,
     /label_updated by dana.*: ignored \(unsupported_action\)/,
