@@ -17,7 +17,9 @@ const further = [
   "GET /repos/{owner}/{repo}/teams",
   "GET /teams/{id}/members/{username}",
   "GET /repos/{owner}/{repo}/collaborators/{collaborator}",
-  "POST /repos/{owner}/{repo}/issues/comments/{id}/reactions"
+  "POST /repos/{owner}/{repo}/issues/comments/{id}/reactions",
+  // "Update a pull request"
+  "PATCH /repos/{owner}/{repo}/pulls/{index}"
 ]
 
 /** Operations that the hosts document and the subsets at hand leave out: known by method and path only. */
@@ -41,6 +43,8 @@ const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
     "GET /repos/{owner}/{repo}/commits",
     // "Get an issue comment"
     "GET /repos/{owner}/{repo}/issues/comments/{comment_id}",
+    // "Update a pull request"
+    "PATCH /repos/{owner}/{repo}/pulls/{pull_number}",
     // "Get an organization", "Get the authenticated app"
     "GET /orgs/{org}",
     "GET /app",
