@@ -3,8 +3,9 @@ import { expect, it } from "vitest"
 import { soak } from "../soak/Soak.ts"
 
 it("twenty changes, hosts that fail, kills and new configurations", async () => {
-  const options = { changes: 20, seed: 7, faults: 0.1, killEveryMillis: 6000, reloadEveryMillis: 5000, spreadMillis: 0 }
-  const { wrong, kills, reloads, faults } = await soak({ ...options, timeoutMillis: 150_000 }, () => {})
+  const disturbances = { faults: 0.1, killEveryMillis: 6000, maxKills: 3, reloadEveryMillis: 5000 }
+  const options = { ...disturbances, changes: 20, seed: 7, spreadMillis: 0, timeoutMillis: 150_000 }
+  const { wrong, kills, reloads, faults } = await soak(options, () => {})
   expect(wrong).toEqual([])
   expect(Math.min(kills, reloads, faults)).toBeGreaterThan(0)
 }, 240_000)

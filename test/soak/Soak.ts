@@ -26,6 +26,8 @@ export interface SoakOptions {
   /** Share of the host's requests that fail, in [0, 1). */
   readonly faults: number
   readonly killEveryMillis: number
+  /** Most kills: a slow machine ends no review between them. Default: no limit. */
+  readonly maxKills?: number
   readonly reloadEveryMillis: number
   /** Duration over which the changes are opened, in bursts. 0: one immediately after the other. */
   readonly spreadMillis: number
@@ -176,7 +178,7 @@ export const soak = async (options: SoakOptions, say: (line: string) => void): P
       nextReload = performance.now() + options.reloadEveryMillis
       say(`configuration ${reloads} written after ${pulls.length} changes`)
     }
-    if (performance.now() >= nextKill) {
+    if (performance.now() >= nextKill && kills < (options.maxKills ?? Infinity)) {
       kills += 1
       await at.aicr.kill()
       for (const { pull, name } of pulls) {
