@@ -1,12 +1,19 @@
 /** Decides about issues that were opened and that no delivery reported, where workspaces triage issues and the host's are triaged. */
-import { Duration, Effect } from "effect"
-import { foldRepo } from "../../src/domain/Change.ts"
+import { Effect } from "effect"
 import { deliveryKey } from "../../src/domain/Keys.ts"
 import type { HostOwner, OpenIssue } from "../../src/forge/Forge.ts"
 import { CatchUps } from "../../src/store/CatchUps.ts"
 import type { CatchUpMark } from "../../src/store/CatchUps.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
-import { admitFound, clockMillis, decideFound, foundFacts, keyOfTarget, overlapMillis } from "./HostSearch.ts"
+import {
+  admitFound,
+  clockMillis,
+  decideFound,
+  foundFacts,
+  keyOfTarget,
+  overlapMillis,
+  selectRecent
+} from "./HostSearch.ts"
 import type { HostSearch } from "./HostSearch.ts"
 import { scopeOfIssues } from "./Sources.ts"
 
@@ -32,19 +39,12 @@ const decideIssue = Effect.fnUntraced(function* (search: HostSearch, issue: Open
 })
 
 /** Returns the issues that were opened after the first search, oldest first. Those that are too old or too many are counted. */
-const select = ({ limits, now, tally }: HostSearch, issues: ReadonlyArray<OpenIssue>, first: number) => {
-  const oldest = now - Duration.toMillis(Duration.hours(limits.max_age_hours))
-  const counts = new Map<string, number>()
-  const selected: Array<OpenIssue> = []
-  for (const issue of issues.toSorted((a, b) => b.createdAt - a.createdAt)) {
-    if (issue.createdAt <= first) break
-    const repo = foldRepo(issue.repo.fullName)
-    const count = (counts.get(repo) ?? 0) + 1
-    counts.set(repo, count)
-    if (issue.updatedAt < oldest || count > limits.max_changes) tally.skipped += 1
-    else selected.push(issue)
-  }
-  return selected.toReversed()
+const select = (search: HostSearch, issues: ReadonlyArray<OpenIssue>, first: number): ReadonlyArray<OpenIssue> => {
+  const opened = issues.filter(({ createdAt }) => createdAt > first)
+  return selectRecent(
+    search,
+    opened.toSorted((a, b) => b.createdAt - a.createdAt)
+  )
 }
 
 /** `known`: the time of the latest update that earlier searches have read; undefined in the first search of the owner. */

@@ -97,6 +97,24 @@ export const countFound = ({ room, tally }: HostSearch, workspace: string): void
   take(room, workspace)
 }
 
+/** Returns items of a list, the latest first, that are not too old and not too many of a repository, oldest first. The others are counted. */
+export const selectRecent = <A extends { readonly repo: Pick<Repo, "fullName">; readonly updatedAt: number }>(
+  { limits, now, tally }: HostSearch,
+  items: ReadonlyArray<A>
+): ReadonlyArray<A> => {
+  const oldest = now - Duration.toMillis(Duration.hours(limits.max_age_hours))
+  const counts = new Map<string, number>()
+  const selected: Array<A> = []
+  for (const item of items) {
+    const repo = foldRepo(item.repo.fullName)
+    const count = (counts.get(repo) ?? 0) + 1
+    counts.set(repo, count)
+    if (item.updatedAt < oldest || count > limits.max_changes) tally.skipped += 1
+    else selected.push(item)
+  }
+  return selected.toReversed()
+}
+
 /** Facts of an event that no delivery reported. Who caused it is unknown, unless its change names a person. */
 export const foundFacts = (
   { kind, occasion }: HostSearch,

@@ -1,8 +1,8 @@
 /**
- * Keeps an inventory of the repositories of each trigger of a git host and of their webhooks, one in the cluster. New repositories are noticed
- * within a minute, by one request for each owner, and those that were renamed or moved where the host reports it. Webhooks are checked when their repository is new, when something else is wanted of them, on
- * request, and at a slow interval. `triggers[].inventory.hooks` decides whether broken ones are repaired and missing ones created. After that, a
- * search for the changes that they did not report is requested.
+ * Keeps an inventory of the repositories of each trigger of a git host and of their webhooks, one in the cluster. New repositories are noticed within
+ * a minute, by one request for each owner, and those that were renamed or moved where the host reports it. Webhooks are checked when their repository
+ * is new, when something else is wanted of them, on request, and at a slow interval. `triggers[].inventory.hooks` decides whether broken ones are
+ * repaired and missing ones created. After that, a search for the changes that they did not report is requested.
  */
 import { Clock, Duration, Effect, Metric } from "effect"
 import { Singleton } from "effect/cluster"

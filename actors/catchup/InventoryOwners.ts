@@ -62,7 +62,10 @@ const listNames = Effect.fnUntraced(function* ({ hooks }: InventoryCheck, owner:
   return [...names.values()]
 })
 
-/** Lists the repositories of an owner again if it has new ones or the host reported a change, and looks for a wider webhook then, and at the interval of checks. */
+/**
+ * Lists the repositories of an owner again if it has new ones or the host reported a change, and looks for a wider webhook then, and at the
+ * interval of checks.
+ */
 const listOwner = Effect.fnUntraced(function* (check: InventoryCheck, memory: OwnersMemory, owner: HostOwner) {
   const { changedAt, hooks, intervalMillis, kind, now, requestedAt, snapshot } = check
   const newest = yield* Effect.catchIf(hooks.newest(owner), isHidden, () => Effect.succeed(""))

@@ -2,10 +2,9 @@
  * Searches the git host of a trigger for missed changes: pull requests of each owner that were updated since the last search, opened issues that
  * are triaged, changes that were ignored under another configuration, and tips of branches whose pushes are reviewed.
  */
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
-import { foldRepo } from "../../src/domain/Change.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { ChangedPull, HostOwner } from "../../src/forge/Forge.ts"
@@ -19,7 +18,7 @@ import { findIgnored } from "./FindIgnored.ts"
 import { findIssues } from "./FindIssues.ts"
 import { continueWithout, decidePull } from "./FindPulls.ts"
 import { findPushes } from "./FindPushes.ts"
-import { clockMillis, overlapMillis, pullKey } from "./HostSearch.ts"
+import { clockMillis, overlapMillis, pullKey, selectRecent } from "./HostSearch.ts"
 import type { HostSearch } from "./HostSearch.ts"
 import { listSources, scopeOfBranches, scopeOfDeliveries, scopeOfIssues, scopeOfOwner } from "./Sources.ts"
 
@@ -30,19 +29,11 @@ const maxRemembered = 20_000
 
 /** Returns the changes that are decided about, oldest first, so that a search that stops is continued. The others are counted. */
 const select = (search: HostSearch, pulls: ReadonlyArray<ChangedPull>): ReadonlyArray<ChangedPull> => {
-  const { limits, memory, now, tally } = search
-  const oldest = now - Duration.toMillis(Duration.hours(limits.max_age_hours))
-  const counts = new Map<string, number>()
-  const selected: Array<ChangedPull> = []
-  for (const pull of pulls) {
-    if (memory.updates.get(pullKey(pull)) === pull.updatedAt) continue
-    const repo = foldRepo(pull.repo.fullName)
-    const count = (counts.get(repo) ?? 0) + 1
-    counts.set(repo, count)
-    if (pull.updatedAt < oldest || count > limits.max_changes) tally.skipped += 1
-    else selected.push(pull)
-  }
-  return selected.toReversed()
+  const { updates } = search.memory
+  return selectRecent(
+    search,
+    pulls.filter((pull) => updates.get(pullKey(pull)) !== pull.updatedAt)
+  )
 }
 
 const remember = ({ updates }: HostSearch["memory"], pull: ChangedPull): void => {
