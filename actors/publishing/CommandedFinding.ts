@@ -1,6 +1,7 @@
 /**
  * Executes `dismiss` and `reopen`. The finding is the one with the number in the summary, or that of the thread of the comment: the comment of
- * the service that began the thread names it. The state is written to its comments and issues at the host, and takes effect immediately (RuleFinding.ts).
+ * the service that began the thread names it. The state is written to its comments and issues at the host, and takes effect immediately
+ * (RuleFinding.ts).
  */
 import { Effect } from "effect"
 import { targetKey } from "../../src/domain/Change.ts"

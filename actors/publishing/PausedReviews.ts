@@ -6,12 +6,10 @@
 import { Clock, Effect } from "effect"
 import { pullRequestDue } from "../../src/admission/Due.ts"
 import { targetKey } from "../../src/domain/Change.ts"
-import { Priority } from "../../src/domain/Entry.ts"
-import { enqueue } from "../../src/queue/Enqueue.ts"
 import { Runs } from "../../src/store/Runs.ts"
-import { WorkspaceScheduler } from "../scheduling/WorkspaceScheduler.ts"
 import { executed } from "./CommandedChange.ts"
 import type { CommandedChange } from "./CommandedChange.ts"
+import { queueHead } from "./QueueHead.ts"
 
 export const pauseReviews = Effect.fnUntraced(function* ({ change, person }: CommandedChange) {
   yield* (yield* Runs).pause(targetKey(change), person, yield* Clock.currentTimeMillis)
@@ -26,21 +24,15 @@ export const resumeReviews = Effect.fnUntraced(function* (
   const { head, state } = yield* client.pull(change.repo, number)
   if (state === "open") {
     const now = yield* Clock.currentTimeMillis
-    const due = pullRequestDue(workspace.review, now)
     const { requestedBy: _person, baseRef: _base, ...automatic } = change
-    yield* enqueue([
-      {
-        eventId: `resume:${eventId}`,
-        change: { ...automatic, head },
-        configHash,
-        priority: Priority.pullRequest,
-        admittedAt: now,
-        dueAt: due,
-        reason: due > now ? { _tag: "AwaitsSchedule" } : undefined
-      }
-    ])
-    const schedulerOf = yield* WorkspaceScheduler.client
-    yield* schedulerOf(workspace.id).Wake(undefined, { discard: true })
+    yield* queueHead({
+      eventId: `resume:${eventId}`,
+      change: { ...automatic, head },
+      configHash,
+      workspace: workspace.id,
+      now,
+      dueAt: pullRequestDue(workspace.review, now)
+    })
   }
   return executed({ _tag: "ReviewsResumed" })
 })

@@ -2,14 +2,12 @@
 import { Clock, Effect } from "effect"
 import type { Workspace } from "../../src/config/Snapshot.ts"
 import { pullRequestDue } from "../../src/admission/Due.ts"
-import { Priority } from "../../src/domain/Entry.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
-import { enqueue } from "../../src/queue/Enqueue.ts"
 import { findPause, QueueControl } from "../../src/queue/operator/QueueControl.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import type { Run } from "../../src/store/Runs.ts"
 import { lateNote } from "./PublishDecision.ts"
-import { WorkspaceScheduler } from "../scheduling/WorkspaceScheduler.ts"
+import { queueHead } from "./QueueHead.ts"
 
 /**
  * Queues the newest head before the stale one is dropped; it joins the entry that its webhook created. It waits for its schedule, unless a
@@ -22,19 +20,14 @@ export const followHead = Effect.fnUntraced(function* (run: Run, workspace: Work
   const due = isAutomatic ? pullRequestDue(workspace.review, now) : now
   // Only the head is known to have changed. The base may have changed since then.
   const { base: _base, baseRef: _baseRef, ...change } = run.change
-  const [admitted] = yield* enqueue([
-    {
-      eventId: `follow:${run.id}:${head}`,
-      change: { ...change, head },
-      configHash: run.configHash,
-      priority: Priority.pullRequest,
-      admittedAt: now,
-      dueAt: due,
-      reason: due > now ? { _tag: "AwaitsSchedule" } : undefined
-    }
-  ])
-  const schedulerOf = yield* WorkspaceScheduler.client
-  yield* schedulerOf(run.workspace).Wake(undefined, { discard: true })
+  const admitted = yield* queueHead({
+    eventId: `follow:${run.id}:${head}`,
+    change: { ...change, head },
+    configHash: run.configHash,
+    workspace: run.workspace,
+    now,
+    dueAt: due
+  })
   const pause = findPause(yield* (yield* QueueControl).pauses, "workspace", run.workspace)
   return lateNote({
     reviewed: run.head,
