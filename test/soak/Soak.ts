@@ -181,6 +181,8 @@ export const soak = async (options: SoakOptions, say: (line: string) => void): P
     if (performance.now() >= nextKill && kills < (options.maxKills ?? Infinity)) {
       kills += 1
       await at.aicr.kill()
+      // What the killed process requested of the model arrives before this request, and counts as cut.
+      await (await fetch(`${at.model.url}/models`)).text()
       for (const { pull, name } of pulls) {
         const { comments, summaries } = at.posted(pull)
         if (asked.has(name) && comments.length + summaries === 0) cut.set(name, (cut.get(name) ?? 0) + 1)
