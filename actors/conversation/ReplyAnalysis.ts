@@ -72,7 +72,8 @@ const readFindings = Effect.fnUntraced(function* ({ change }: Run, fingerprint: 
 
 /** Returns the finding whose number in the summary a comment names. */
 const findExplained = Effect.fnUntraced(function* ({ change }: Run, body: string) {
-  const number = readExplained(body)
+  // An objection of a program is about its own finding, whatever its words are.
+  const number = change.dispute === undefined ? readExplained(body) : undefined
   if (number === undefined) return undefined
   const summary = yield* (yield* Outbox).lastSent(discussedKey(change), "Summary", {})
   return summary?.listed?.find((one) => one.number === number)?.fp
