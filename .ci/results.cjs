@@ -5,7 +5,7 @@
  */
 const { existsSync, readFileSync } = require("node:fs")
 
-const maxRerunFiles = 5
+const maxRerunFiles = 12
 
 const load = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")).testResults : [])
 const failedFiles = (files) => files.filter(({ status }) => status === "failed")

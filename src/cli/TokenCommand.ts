@@ -93,7 +93,12 @@ const list = (openAdmin: OpenAdmin) =>
       if (json) return yield* Console.log(JSON.stringify(found, null, 2))
       yield* Console.log(found.items.length === 0 ? "No token exists." : formatTokens(found.items, Date.now()))
     })
-  ).pipe(Command.withDescription("List tokens, without their texts"))
+  ).pipe(
+    Command.withDescription("List tokens, without their texts"),
+    Command.withExamples([
+      { command: "aicr token list", description: "Which tokens exist, and when each was used last" }
+    ])
+  )
 
 const revoke = (openAdmin: OpenAdmin) =>
   Command.make(
@@ -110,7 +115,10 @@ const revoke = (openAdmin: OpenAdmin) =>
       )
       yield* Console.log(json ? JSON.stringify(revoked, null, 2) : `Token ${revoked.name} is revoked.`)
     })
-  ).pipe(Command.withDescription("End a token on all nodes, from its next request on"))
+  ).pipe(
+    Command.withDescription("End a token on all nodes, from its next request on"),
+    Command.withExamples([{ command: "aicr token revoke laptop", description: "After a computer was lost" }])
+  )
 
 export const tokenCommand = (runs: Effect.Effect<{ readonly openAdmin: OpenAdmin }>) => {
   const openAdmin: OpenAdmin = (target, use) => Effect.flatMap(runs, (module) => module.openAdmin(target, use))

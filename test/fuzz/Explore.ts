@@ -32,8 +32,8 @@ export interface ExploreOptions {
 
 type Watcher = Pick<ExploreOptions, "onInput" | "onEnd">
 
-/** CPU time that one run may take, in milliseconds: parsers are linear, and this is a hundred times what they need. */
-const allowedMillis = (length: number): number => 60 + length / 50
+/** CPU time that one run may take, in milliseconds: parsers are linear, and this is several times what they and the checks need beside busy neighbours. */
+const allowedMillis = (length: number): number => 100 + length / 20
 const batchSize = 64
 
 const cpuMillis = (): number => {

@@ -45,7 +45,10 @@ describe("a workspace whose rule names a branch", () => {
     assert.deepInclude(asked.body, { accepted: true, workspace: "services", status: "coalesced" })
     const helped = await deliver(ingress, "issue_comment", comment("/aicr help"))
     assert.deepInclude(helped.body, { accepted: true, workspace: "services", status: "queued" })
-    assert.lengthOf(ingress.woken.commands, 1)
+    assert.deepStrictEqual(
+      ingress.woken.commands.map(({ command }) => command),
+      ["review", "help"]
+    )
   })
 
   it("gives up what waits and ends what runs when one is closed", async () => {

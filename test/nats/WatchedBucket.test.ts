@@ -37,6 +37,11 @@ it("reads values that another connection changed, and each value once", () =>
         yield* other.put("b.three", "3")
         expect(yield* values).toEqual({ "a.one": "1", "a.two": "2" })
         expect(reads.splice(0)).toEqual(["a.one", "a.two"])
+        // The messages about these writes may arrive during the read, which then reads their values once more.
+        do {
+          reads.length = 0
+          yield* values
+        } while (reads.length > 0)
         // The same value again, which extends a lease.
         yield* other.put("a.two", "2")
         expect(yield* values).toEqual({ "a.one": "1", "a.two": "2" })

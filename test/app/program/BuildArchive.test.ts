@@ -91,6 +91,7 @@ describe("the release archive", () => {
     const threads = [...matches(/new URL\("\.\/(\w+\.mjs)", import\.meta\["?url"?\]?\)/g)]
     expect(threads.toSorted()).toEqual([
       "ChangeThread.mjs",
+      "LauncherMain.mjs",
       "MemberThread.mjs",
       "SqliteWriterThread.mjs",
       "SyntaxWorker.mjs"
