@@ -18,22 +18,29 @@ import { chaos } from "./chaos/Chaos.ts"
 import type { Shape } from "./chaos/Chaos.ts"
 import { soak } from "./Soak.ts"
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: {
-    changes: { type: "string" },
-    faults: { type: "string", default: "12" },
-    json: { type: "boolean", default: false },
-    minutes: { type: "string", default: "6" },
-    seed: { type: "string", default: "1" },
-    shape: { type: "string" }
-  }
-})
-
 const refuse = (why: string): never => {
   process.stderr.write(`soak: ${why}\n`)
   process.exit(2)
 }
+
+const readArguments = () => {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        changes: { type: "string" },
+        faults: { type: "string", default: "12" },
+        json: { type: "boolean", default: false },
+        minutes: { type: "string", default: "6" },
+        seed: { type: "string", default: "1" },
+        shape: { type: "string" }
+      }
+    })
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error))
+  }
+}
+const { positionals, values } = readArguments()
 
 /** The value of an option, between two limits. */
 const numberIn = (option: string, text: string, [least, most]: readonly [number, number]): number => {
