@@ -67,7 +67,13 @@ export const ruleByCommand = Effect.fnUntraced(function* (
     "ChannelMissing",
     () => Effect.succeed(0)
   )
-  const ruled = yield* ruleFinding(hold, targetKey(change), { fp, counts: state === "open", head, cause: eventId })
+  const ruled = yield* ruleFinding(hold, targetKey(change), {
+    fp,
+    counts: state === "open",
+    person: { username: person },
+    head,
+    cause: eventId
+  })
   if (ruled === "lost") return yield* takenOver
   const isListed = named.state !== undefined && isUnresolved(named.state) !== (state === "open")
   if (marked === 0 && ruled === "unknown" && !isListed) return unexecuted({ _tag: "NoFindingNamed" })

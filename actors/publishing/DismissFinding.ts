@@ -53,6 +53,13 @@ export const dismissFinding = Effect.fnUntraced(function* (
     )
   })
   if (outcome !== "dismissed") return outcome
-  const ruled = yield* ruleFinding(hold, targetKey, { fp, counts: false, head: undefined, cause: newId() })
+  const ruled = yield* ruleFinding(hold, targetKey, {
+    fp,
+    counts: false,
+    // The author of the change may not.
+    person: { username: undefined },
+    head: undefined,
+    cause: newId()
+  })
   return ruled === "lost" ? "unavailable" : outcome
 })

@@ -10,6 +10,7 @@ import { Clock, Effect } from "effect"
 import { withRouteAnalysis } from "../../src/admission/RouteAnalysis.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
+import { relationToChange } from "../../src/domain/DecidedBy.ts"
 import type { TargetKey } from "../../src/domain/Keys.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
 import { runUrl } from "../../src/domain/RunLink.ts"
@@ -25,6 +26,8 @@ interface FindingRuling {
   readonly fp: string
   /** Whether the finding counts from now on. */
   readonly counts: boolean
+  /** Account at the host of the person who dismisses it, if it has one; absent for an objection. */
+  readonly person?: { readonly username: string | undefined }
   /** Newest head of the change; undefined if it was not read. */
   readonly head: string | undefined
   /** Id of the command or publication that decides, part of the ids of what is published again. */
@@ -71,7 +74,8 @@ const planAgain = Effect.fnUntraced(function* (run: Run, analysis: Analysis, rul
     ...plan.filter(({ operation }) => operation._tag === "Summary" || operation._tag === "Verdict"),
     ...outputs.status(input, verdict.state, verdict.description)
   ]
-  return { verdict, rows: rows.map((row, index) => ({ ...row, position: firstPosition + index })) }
+  const placed = rows.map((row, index) => ({ ...row, position: firstPosition + index }))
+  return { verdict, rows: placed, dismissal: workspace.review.dismissal }
 })
 
 /**
@@ -91,11 +95,17 @@ export const ruleFinding = Effect.fnUntraced(function* (hold: TargetHold, target
   const again = yield* planAgain(run, analysis, ruling.cause)
   const isNewest = ruling.head === undefined || ruling.head === run.head
   const outcome = ruling.counts ? "open" : "dismissed"
+  const { person } = ruling
+  const by =
+    ruling.counts || again === undefined || person === undefined
+      ? undefined
+      : relationToChange(again.dismissal, run.change.author, person.username)
   const change = {
     analysis,
     verdict: hasStatus(run.change) && run.verdict !== undefined ? again?.verdict : undefined,
     fingerprint: ruling.fp,
     outcome,
+    dismissedBy: by,
     publications: isNewest ? (again?.rows ?? []) : []
   } as const
   const now = yield* Clock.currentTimeMillis

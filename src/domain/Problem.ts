@@ -73,3 +73,9 @@ export const Finding = Schema.Struct({
   round: Schema.optional(FindingRound)
 })
 export type Finding = typeof Finding.Type
+
+const maxTitle = 160
+
+/** Returns the first line of the title, or of the message. */
+export const findingTitle = ({ message, title }: Pick<ReportedProblem, "message" | "title">): string =>
+  (title ?? message).split("\n", 1)[0]?.slice(0, maxTitle).toWellFormed() ?? ""

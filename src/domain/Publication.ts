@@ -18,6 +18,7 @@
  */
 import { Schema } from "effect"
 import { CommentPlace } from "./Change.ts"
+import { DecidedBy } from "./DecidedBy.ts"
 import { makeLifecycle } from "./Lifecycle.ts"
 import { FindingState } from "./FindingState.ts"
 import { Severity } from "./Kinds.ts"
@@ -251,6 +252,10 @@ export const Reaction = Schema.Struct({
   fp: Schema.String,
   /** True if a person with the permission dismissed it (`review.dismissal`). */
   dismissed: Schema.Boolean,
+  /** Absent unless a person dismissed it. */
+  by: Schema.optional(DecidedBy),
+  /** An objection withdrew it, which counts as a dismissal too. */
+  withdrawn: Schema.optional(Schema.Literal(true)),
   replied: Schema.Boolean
 })
 export type Reaction = typeof Reaction.Type

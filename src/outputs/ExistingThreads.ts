@@ -5,6 +5,8 @@
  */
 import { Clock, Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
+import { relationToChange } from "../domain/DecidedBy.ts"
+import type { DecidedBy } from "../domain/DecidedBy.ts"
 import type { IgnoredDismissal, Publication, Reaction } from "../domain/Publication.ts"
 import type { ForgeClient, HostThread } from "../forge/Forge.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
@@ -23,14 +25,22 @@ export interface ExistingThread extends ExistingProblem {
   readonly isWithdrawn?: boolean
   /** People without the permission who dismissed it: shown, but without effect. */
   readonly ignored: ReadonlyArray<string>
+  /** Present if a person dismissed it. */
+  readonly by?: DecidedBy | undefined
 }
 
 const fingerprintIn = ({ body }: HostThread): string | undefined =>
   parseMarkers(body).find((marker) => marker.fp !== undefined)?.fp
 
+/** People who may dismiss, and their relation to the change; undefined for a person whom the service did not note. */
+interface Dismissers {
+  readonly mayDismiss: (username: string) => boolean
+  readonly relation: (username: string | undefined) => DecidedBy
+}
+
 const toExistingThreads = (
   thread: HostThread,
-  mayDismiss: (username: string) => boolean,
+  { mayDismiss, relation }: Dismissers,
   recognised?: string
 ): ReadonlyArray<ExistingThread> => {
   const markers = parseMarkers(thread.body)
@@ -40,7 +50,12 @@ const toExistingThreads = (
   const state = readState(thread, mark, mayDismiss)
   // A reopened finding stays open although a person dismissed it at the host: some hosts offer no way to undo that.
   const ignored = state === "open" && mark !== "open" ? thread.dismissedBy : []
-  return [{ fp, files: [thread.path], state, thread, ignored, isWithdrawn: mark === "withdrawn" }]
+  const isWithdrawn = mark === "withdrawn"
+  const by =
+    state !== "dismissed" || isWithdrawn
+      ? undefined
+      : relation(mark === "dismissed" ? undefined : thread.dismissedBy.find(mayDismiss))
+  return [{ fp, files: [thread.path], state, thread, ignored, isWithdrawn, by }]
 }
 
 /** `mark`: the state that the service wrote last, for a person with the permission or after an objection. */
@@ -80,11 +95,17 @@ const maxReactions = 1000
 
 /** Returns the reactions for the outcomes of findings, one per finding. Its comments of several reviews count together. */
 export const listReactions = (threads: ReadonlyArray<ExistingThread>): ReadonlyArray<Reaction> =>
-  [...Map.groupBy(threads, ({ fp }) => fp)].slice(0, maxReactions).map(([fp, own]) => ({
-    fp,
-    dismissed: own.every(({ state }) => state !== "open") && own.some(({ state }) => state === "dismissed"),
-    replied: own.some(({ thread }) => thread.replied)
-  }))
+  [...Map.groupBy(threads, ({ fp }) => fp)].slice(0, maxReactions).map(([fp, own]) => {
+    const dismissed = own.every(({ state }) => state !== "open") && own.some(({ state }) => state === "dismissed")
+    const by = own.find((one) => one.by !== undefined)?.by
+    return {
+      fp,
+      dismissed,
+      ...(dismissed && by !== undefined ? { by } : {}),
+      ...(dismissed && own.some(({ isWithdrawn }) => isWithdrawn === true) ? { withdrawn: true as const } : {}),
+      replied: own.some(({ thread }) => thread.replied)
+    }
+  })
 
 /** `posted`: comments of earlier reviews, by which those are recognised whose text a person replaced. They are read if there is such a comment. */
 export const listExistingThreads = Effect.fnUntraced(function* (
@@ -96,13 +117,16 @@ export const listExistingThreads = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<ExistingThread>, ForgeError> {
   const threads = yield* client.threads.list(change.repo, number)
   const people = threads.flatMap(({ dismissedBy }) => dismissedBy)
-  const mayDismiss = yield* findDismissers(client, change, dismissal, people)
-  const marked = threads.flatMap((thread) => toExistingThreads(thread, mayDismiss))
+  const dismissers: Dismissers = {
+    mayDismiss: yield* findDismissers(client, change, dismissal, people),
+    relation: (username) => relationToChange(dismissal, change.author, username)
+  }
+  const marked = threads.flatMap((thread) => toExistingThreads(thread, dismissers))
   const unmarked = threads.filter((thread) => fingerprintIn(thread) === undefined)
   if (unmarked.length === 0) return marked
   const edited = recogniseEdited(unmarked, yield* posted, new Set(marked.map(({ fp }) => fp)))
   // What a person wrote is not changed, like a comment with a reply.
-  const asReplied = edited.flatMap(({ fp, thread }) => toExistingThreads({ ...thread, replied: true }, mayDismiss, fp))
+  const asReplied = edited.flatMap(({ fp, thread }) => toExistingThreads({ ...thread, replied: true }, dismissers, fp))
   return [...marked, ...asReplied]
 })
 
@@ -152,7 +176,8 @@ const listDeleted = Effect.fnUntraced(function* (
   if (deleted.length === 0 || !(yield* isDeletionDismissal(client, change, dismissal))) return []
   return deleted.map(({ fp, comment: { body, line, path, side } }) => {
     const thread = { hostId: "", body, path, line, side, dismissedBy: [], resolved: false, replied: false }
-    return { fp, files: [path], state: "dismissed", thread, ignored: [] }
+    const by = relationToChange(dismissal, change.author, undefined)
+    return { fp, files: [path], state: "dismissed", thread, ignored: [], by }
   })
 })
 

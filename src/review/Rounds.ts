@@ -14,6 +14,7 @@
 import { isUnresolved } from "../domain/FindingState.ts"
 import { severityRank } from "../domain/Kinds.ts"
 import type { Severity } from "../domain/Kinds.ts"
+import { findingTitle } from "../domain/Problem.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { FindingRound, RememberedFinding } from "../domain/Round.ts"
 
@@ -138,7 +139,6 @@ const keyOfCode = ({ anchor, code }: Finding): string => JSON.stringify([anchor?
 
 /** Findings that a round remembers; those that count are kept first, then the newest. */
 const maxRemembered = 300
-const maxTitle = 160
 
 /** Returns what the round reported, with everything that earlier ones reported. `isJudged`: whether a file was read in full. */
 export const rememberRound = (
@@ -157,9 +157,9 @@ export const rememberRound = (
   const added = [...present.values()].flatMap((finding): ReadonlyArray<RememberedFinding> => {
     const { anchor, fingerprint, problem, round } = finding
     if (known.has(fingerprint)) return []
-    const title = (problem.title ?? problem.message).split("\n", 1)[0]?.slice(0, maxTitle).toWellFormed() ?? ""
-    const file = anchor?.path ?? problem.file
-    return [{ fingerprint, file, severity: problem.severity, title, since: round?.since ?? number, state: "open" }]
+    const { severity } = problem
+    const [file, title] = [anchor?.path ?? problem.file, findingTitle(problem)]
+    return [{ fingerprint, file, severity, title, since: round?.since ?? number, state: "open" }]
   })
   return [...earlier, ...added]
     .toSorted((a, b) => Number(isUnresolved(b.state)) - Number(isUnresolved(a.state)) || b.since - a.since)

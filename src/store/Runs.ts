@@ -5,6 +5,7 @@
 import { Context } from "effect"
 import type { Effect } from "effect"
 import { Change } from "../domain/Change.ts"
+import type { DecidedBy } from "../domain/DecidedBy.ts"
 import { Analysis } from "../domain/Analysis.ts"
 import type { LeaseToken, PublisherToken } from "../domain/FencingToken.ts"
 import { RunVerdict } from "../domain/HeadVerdict.ts"
@@ -203,6 +204,8 @@ export class Runs extends Context.Service<
         readonly verdict: RunVerdict | undefined
         readonly fingerprint: string
         readonly outcome: "dismissed" | "open"
+        /** Person who dismissed it; undefined for an objection. */
+        readonly dismissedBy?: DecidedBy | undefined
         readonly publications: ReadonlyArray<Publication>
       },
       now: number

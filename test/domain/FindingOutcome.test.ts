@@ -16,6 +16,8 @@ const before = (outcome: FindingState, more: Partial<OutcomeRecord> = {}): Outco
   category: "bug",
   severity: "high",
   path: "a.ts",
+  title: "Off by one",
+  anchor: finding().anchor,
   head: "one",
   outcome,
   replied: false,
@@ -118,6 +120,24 @@ it.each<{
 it("writes nothing for a finding that did not change", () => {
   expect(decideOutcomes([before("open", { head: "two" })], review(true))).toEqual([])
   expect(decideOutcomes([before("fixed")], review(false))).toEqual([])
+})
+
+it("remembers who dismissed it, as long as it is dismissed", () => {
+  const by = (value: Partial<Reaction>) => ({ reactions: [reaction({ dismissed: true, ...value })] })
+  const [dismissed] = decideOutcomes([before("open")], review(true, {}, by({ by: "maintainer" })))
+  expect(dismissed).toMatchObject({ outcome: "dismissed", dismissedBy: "maintainer" })
+  const notRead = dismissed === undefined ? [] : decideOutcomes([dismissed], review(true, {}, { head: "three" }))
+  expect(notRead).toMatchObject([{ outcome: "dismissed", dismissedBy: "maintainer" }])
+  const [withdrawn] = decideOutcomes(notRead, review(true, {}, by({ withdrawn: true })))
+  expect(withdrawn).toMatchObject({ outcome: "dismissed", dismissedBy: undefined })
+  const [open] = decideOutcomes(notRead, review(true, {}, { reactions: [reaction()] }))
+  expect(open).toMatchObject({ outcome: "open", dismissedBy: undefined })
+})
+
+it("has the lines of the newest head on which it was present", () => {
+  const moved = { ...finding(), code: "+4.1.a", anchor: { path: "b.ts", side: "new" as const, line: 9 } }
+  const [written] = decideOutcomes([before("open")], review(true, { findings: [moved] }))
+  expect(written).toMatchObject({ path: "b.ts", code: "+4.1.a", anchor: { path: "b.ts", line: 9 }, head: "two" })
 })
 
 it("remembers a reply", () => {

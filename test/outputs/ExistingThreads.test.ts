@@ -6,7 +6,8 @@ import { OperationId, TargetKey } from "../../src/domain/Keys.ts"
 import type { Operation, Publication } from "../../src/domain/Publication.ts"
 import type { ForgeClient } from "../../src/forge/Forge.ts"
 import { forgeTable } from "../../src/forge/hosts/ForgeTable.ts"
-import { makeExistingThreads } from "../../src/outputs/ExistingThreads.ts"
+import { listExistingThreads, listReactions, makeExistingThreads } from "../../src/outputs/ExistingThreads.ts"
+import { renderMarker } from "../../src/outputs/Marker.ts"
 import { testSnapshotWith } from "../harness/ActorParts.ts"
 import { change } from "./Fixtures.ts"
 
@@ -91,6 +92,42 @@ describe("the cache of earlier comments", () => {
       expect(looks).toHaveLength(65)
       yield* standingOf(one, change, "maintainers", row(settle, { runId: "run-0" }))
       expect(looks).toHaveLength(66)
+    })
+  )
+})
+
+describe("who dismissed a finding", () => {
+  const fp = "f".repeat(32)
+  const op = OperationId.make("o")
+  const author = change.author?.username ?? ""
+  const reactionTo = Effect.fnUntraced(function* (
+    dismissedBy: ReadonlyArray<string>,
+    dismissal: "maintainers" | "anyone",
+    state?: "dismissed" | "withdrawn"
+  ) {
+    const one = begin().client()
+    const mark = state === undefined ? "" : renderMarker({ op, scope: "s", state })
+    const body = `Off by one\n\n${renderMarker({ op, fp })}\n\n${mark}`
+    const thread = { hostId: "1", body, path: "a.ts", line: 1, side: "new", resolved: false, replied: false } as const
+    const client: ForgeClient = {
+      ...one,
+      canWrite: (_, name) => Effect.succeed(name === "kim"),
+      threads: { ...one.threads, list: () => Effect.succeed([{ ...thread, dismissedBy }]) }
+    }
+    return listReactions(yield* listExistingThreads(client, change, 1, dismissal))
+  })
+
+  it.effect.each([
+    ["a maintainer among others", ["eve", "kim"], "maintainers", undefined, { dismissed: true, by: "maintainer" }],
+    ["nobody with the permission", ["eve", author], "maintainers", undefined, { dismissed: false }],
+    ["an account, where every one may", ["eve"], "anyone", undefined, { dismissed: true, by: "other" }],
+    ["the author, where every account may", [author], "anyone", undefined, { dismissed: true, by: "author" }],
+    ["a maintainer, by a command", [], "maintainers", "dismissed", { dismissed: true, by: "maintainer" }],
+    ["nobody: it was withdrawn", [], "maintainers", "withdrawn", { dismissed: true, withdrawn: true }]
+  ] as const)("is %s", ([, people, dismissal, state, expected]) =>
+    Effect.gen(function* () {
+      expect(author).not.toBe("")
+      expect(yield* reactionTo(people, dismissal, state)).toEqual([{ fp, replied: false, ...expected }])
     })
   )
 })

@@ -23,8 +23,15 @@ const settle = (id: string, to: "succeeded" | "failed" | "skipped" = "succeeded"
 const counts = Outcomes.use((outcomes) => outcomes.counts(0))
 const rows = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  return yield* sql<{ target_key: string; outcome: string; decided_in: string; head: string }>`
-    SELECT target_key, outcome, decided_in, head FROM finding_outcomes ORDER BY target_key, fingerprint`
+  return yield* sql<{
+    target_key: string
+    outcome: string
+    decided_in: string
+    head: string
+    title: string
+    dismissed_by: string | null
+  }>`
+    SELECT target_key, outcome, decided_in, head, title, dismissed_by FROM finding_outcomes ORDER BY target_key, fingerprint`
 })
 
 describe.each(databases)("outcomes in $name", ({ layer: fresh }) => {
@@ -67,7 +74,14 @@ describe.each(databases)("outcomes in $name", ({ layer: fresh }) => {
           isClean: true
         } as const
         const row = publication({ runId: run.id, targetKey: run.targetKey })
-        const ruling = { analysis: dismissed, verdict, fingerprint, outcome: "dismissed", publications: [row] } as const
+        const ruling = {
+          analysis: dismissed,
+          verdict,
+          fingerprint,
+          outcome: "dismissed",
+          dismissedBy: "maintainer",
+          publications: [row]
+        } as const
         const old = yield* outbox.takeOver(run.targetKey, 4)
         const publisher = yield* outbox.takeOver(run.targetKey, 5)
         assert.isFalse(yield* runs.rule(run.id, old, ruling, 11))
@@ -77,10 +91,12 @@ describe.each(databases)("outcomes in $name", ({ layer: fresh }) => {
         assert.deepInclude(yield* runs.get(run.id), { analysis: dismissed, verdict, status: "succeeded" })
         assert.lengthOf(yield* outbox.ofRun(run.id), 1)
         assert.deepInclude((yield* counts)[0], { findings: 1, dismissed: 1, open: 0 })
+        assert.deepInclude((yield* rows)[0], { dismissed_by: "maintainer", title: "Off by one" })
         const open = { analysis, verdict: undefined, fingerprint, outcome: "open", publications: [] } as const
         assert.isTrue(yield* runs.rule(run.id, publisher, open, 14))
         assert.deepInclude(yield* runs.get(run.id), { analysis, verdict })
         assert.deepInclude((yield* counts)[0], { findings: 1, dismissed: 0, open: 1 })
+        assert.deepInclude((yield* rows)[0], { dismissed_by: null })
       })
     )
   })

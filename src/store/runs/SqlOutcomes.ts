@@ -80,9 +80,7 @@ export const recordOutcomes = Effect.fnUntraced(function* (
   const before = yield* selectAs(
     KnownOutcome,
     "outcomes.read",
-    sql`
-      SELECT fingerprint, category, severity, path, head, outcome, replied, model, found_at, project
-      FROM finding_outcomes WHERE target_key = ${targetKey}`
+    sql`SELECT * FROM finding_outcomes WHERE target_key = ${targetKey}`
   )
   const reactions = yield* reactionsOf(sql, id)
   const known = new Map(before.map((one) => [one.fingerprint, one]))
@@ -90,8 +88,9 @@ export const recordOutcomes = Effect.fnUntraced(function* (
     yield* sql`
       INSERT INTO finding_outcomes ${sql.insert(rowOf(next, run, by, project, now))}
       ON CONFLICT (target_key, fingerprint) DO UPDATE SET
-        head = excluded.head, outcome = excluded.outcome, replied = excluded.replied,
-        decided_in = excluded.decided_in, decided_at = excluded.decided_at`
+        head = excluded.head, outcome = excluded.outcome, replied = excluded.replied, path = excluded.path,
+        anchor = excluded.anchor, code = excluded.code, dismissed_by = excluded.dismissed_by, settled = NULL, settled_at = NULL,
+        merged_by = NULL, decided_in = excluded.decided_in, decided_at = excluded.decided_at`
     const earlier = known.get(next.fingerprint)
     const at = earlier?.foundAt ?? now
     counted.push(
@@ -105,7 +104,7 @@ export const recordOutcomes = Effect.fnUntraced(function* (
 export const changeOutcome = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   { id, targetKey }: Run,
-  { fingerprint, outcome }: Pick<OutcomeRecord, "fingerprint" | "outcome">,
+  { dismissedBy, fingerprint, outcome }: Pick<OutcomeRecord, "dismissedBy" | "fingerprint" | "outcome">,
   now: number
 ) {
   yield* lockNames(sql, [`outcomes:${targetKey}`])
@@ -113,11 +112,11 @@ export const changeOutcome = Effect.fnUntraced(function* (
     KnownOutcome,
     "outcomes.read",
     sql`
-      SELECT fingerprint, category, severity, path, head, outcome, replied, model, found_at, project
-      FROM finding_outcomes WHERE target_key = ${targetKey} AND fingerprint = ${fingerprint} AND outcome <> ${outcome}`
+      SELECT * FROM finding_outcomes
+      WHERE target_key = ${targetKey} AND fingerprint = ${fingerprint} AND outcome <> ${outcome}`
   )
   yield* sql`
-    UPDATE finding_outcomes SET outcome = ${outcome}, decided_in = ${id}, decided_at = ${now}
+    UPDATE finding_outcomes SET outcome = ${outcome}, dismissed_by = ${dismissedBy ?? null}, decided_in = ${id}, decided_at = ${now}
     WHERE target_key = ${targetKey} AND fingerprint = ${fingerprint} AND outcome <> ${outcome}`
   return before.map((earlier) =>
     countedFor(earlier.project, earlier.model, earlier.foundAt, countOutcome(earlier, { ...earlier, outcome }))

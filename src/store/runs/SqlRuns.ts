@@ -226,7 +226,7 @@ const settle = (sql: SqlClient.SqlClient): Runs["Service"]["settle"] =>
 
 const rule = (sql: SqlClient.SqlClient): Runs["Service"]["rule"] =>
   Effect.fnUntraced(
-    function* (runId, token, { analysis, fingerprint, outcome, publications, verdict }, now) {
+    function* (runId, token, { analysis, dismissedBy, fingerprint, outcome, publications, verdict }, now) {
       const ruled = yield* sql`
         UPDATE runs SET analysis = ${Run.toColumn("analysis", analysis)},
           verdict = ${verdict === undefined ? sql`verdict` : Run.toColumn("verdict", verdict)}
@@ -236,7 +236,7 @@ const rule = (sql: SqlClient.SqlClient): Runs["Service"]["rule"] =>
       const [run] = yield* selectAs(Run, "runs.rule", Effect.succeed(ruled))
       if (run === undefined) return false
       yield* insertPublications(sql, publications, now)
-      yield* countRuling(sql, run, { fingerprint, outcome }, now)
+      yield* countRuling(sql, run, { dismissedBy, fingerprint, outcome }, now)
       return true
     },
     sql.withTransaction,

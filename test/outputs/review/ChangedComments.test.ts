@@ -79,7 +79,7 @@ describe.each(ForgeKind.literals)("comments of the service on %s", (kind) => {
     expect(summary().body).toContain("**2 problems found: 2 medium** · 1 new · 1 dismissed")
     const threads = sent.find(({ operation }) => operation._tag === "Threads")
     expect(threads?.reactions?.filter(({ dismissed }) => dismissed)).toEqual([
-      { fp: at(1, 20).fingerprint, dismissed: true, replied: false }
+      { fp: at(1, 20).fingerprint, dismissed: true, by: "maintainer", replied: false }
     ])
     await review(both, deletedBy("ann"))
     expect(existing()).toEqual([2, 3])

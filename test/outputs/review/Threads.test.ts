@@ -235,7 +235,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     thread(1).answers.push({ user: here.forge.user("dana"), body: "I disagree" })
     const sent = await review([at(1, 20), at(2, 29), at(3, 30)])
     expect(sent.find(({ operation }) => operation._tag === "Threads")?.reactions).toEqual([
-      { fp: at(1, 20).fingerprint, dismissed: true, replied: false },
+      { fp: at(1, 20).fingerprint, dismissed: true, by: "maintainer", replied: false },
       { fp: at(2, 29).fingerprint, dismissed: false, replied: true },
       { fp: at(3, 30).fingerprint, dismissed: false, replied: false }
     ])
