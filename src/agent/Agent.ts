@@ -34,6 +34,8 @@ export interface Brief {
   readonly onProgress?: ((progress: PassProgress) => Effect.Effect<void>) | undefined
   /** Tools of queries of the review. They are offered in every call, so that all calls have the same beginning. */
   readonly tools?: ReadonlyArray<ToolSpec> | undefined
+  /** Whether the prompt has rules with an id, which a report cites. Default: false. */
+  readonly citesRules?: boolean | undefined
   readonly checkout: Checkout
   /** Whether the pass shows nothing that can be reviewed, so that `skip` is accepted. Default: false. */
   readonly maySkip?: boolean | undefined

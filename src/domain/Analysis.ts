@@ -7,6 +7,7 @@ import { toSnakeCase } from "./Record.ts"
 import { Finding } from "./Problem.ts"
 import { Reason } from "./Reason.ts"
 import { ReviewRound } from "./Round.ts"
+import { RuleUse } from "./RuleUse.ts"
 import { CheckedCode } from "./IssueCode.ts"
 import { CommentReply } from "./CommentReply.ts"
 import { TriageDecision } from "./Triage.ts"
@@ -129,6 +130,8 @@ export const Analysis = Schema.Struct({
   /** Fingerprints of the findings that people with the permission had dismissed when the review ended (`review.dismissal`). */
   dismissed: Schema.optional(Schema.Array(Schema.String)),
   patches: Schema.optional(Schema.Array(FilePatch)),
+  /** Rules of the repository that applied to what was read. Absent if there is none. */
+  rules: Schema.optional(Schema.Array(RuleUse)),
   /** Code of open managed issues that is gone from its file at the head, or moved with it. Absent if there is none. */
   checked: Schema.optional(Schema.Array(CheckedCode)),
   /** Decision about an issue; there are no findings then. */

@@ -50,6 +50,29 @@ export const addUnusable = (all: ReadonlyArray<Unusable>): ReadonlyArray<Unusabl
     return count === 0 ? [] : [{ reason, count }]
   })
 
+/** Files and folders of the base branch with instructions for reviews. */
+export const InstructionSource = Schema.Literals([
+  "AGENTS.md",
+  "CLAUDE.md",
+  "REVIEW.md",
+  ".aicr",
+  ".aicr/skills",
+  ".aicr/rules",
+  ".github/instructions",
+  ".cursor/rules",
+  ".claude/skills",
+  ".agents/skills"
+])
+export type InstructionSource = typeof InstructionSource.Type
+
+export const InstructionFiles = Schema.Struct({
+  source: InstructionSource,
+  /** Number of files, and of those that apply to the change and were in the prompt. */
+  found: Schema.Int,
+  applied: Schema.Int
+})
+export type InstructionFiles = typeof InstructionFiles.Type
+
 export const Coverage = Schema.Struct({
   reviewed: Schema.Array(Schema.String),
   skipped: Schema.Array(SkippedFile),
@@ -67,7 +90,9 @@ export const Coverage = Schema.Struct({
       /** Number of skipped files with added text that was not read. */
       unread: Schema.Int
     })
-  )
+  ),
+  /** Sources of instructions that exist; the others were not found. Absent if there is none, or if no model was called. */
+  instructions: Schema.optional(Schema.Array(InstructionFiles))
 })
 export type Coverage = typeof Coverage.Type
 

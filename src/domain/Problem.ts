@@ -23,7 +23,9 @@ export const ReportedProblem = Schema.Struct({
   /** Code copied from the diff, one or more lines; used for anchoring. */
   quote: Schema.optional(Schema.String),
   /** Confidence from 0 to 1. */
-  confidence: Schema.optional(Schema.Number)
+  confidence: Schema.optional(Schema.Number),
+  /** Id of the rule of the repository (`.aicr/rules`) that it breaks. */
+  rule: Schema.optional(Schema.String)
 })
 export type ReportedProblem = typeof ReportedProblem.Type
 

@@ -29,6 +29,7 @@ export const FindingJson = Schema.Struct({
   suggestion: maybe("Replacement of the lines"),
   quote: maybe("Quoted code"),
   confidence: Schema.optionalKey(Schema.Finite.annotate({ description: "Confidence, 0 to 1" })),
+  rule: maybe("Id of the rule of the repository that it breaks"),
   verified: maybe("Reason for which a second reading of the code confirmed it")
 })
 export type FindingJson = typeof FindingJson.Type
@@ -69,5 +70,6 @@ export const toFindingJson = (
   ...field("suggestion", problem.suggestion),
   ...field("quote", problem.quote),
   ...field("confidence", problem.confidence),
+  ...field("rule", problem.rule),
   ...field("verified", verified)
 })

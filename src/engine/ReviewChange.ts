@@ -27,7 +27,7 @@ import type { IssueCodeInput } from "./passes/CheckIssueCode.ts"
 import { coverageAfter, measureCoverage, unreadNotices } from "./read/ReadCoverage.ts"
 import type { CarriedFiles } from "./read/ReadCoverage.ts"
 import { planPasses } from "./plan/PlanPasses.ts"
-import type { PlanInput } from "./plan/PlanPasses.ts"
+import type { PassPlan, PlanInput } from "./plan/PlanPasses.ts"
 import type { PatchTooLarge } from "./read/PatchTooLarge.ts"
 import { readChange } from "./read/ReadChange.ts"
 import type { ReadChange } from "./read/ReadChange.ts"
@@ -38,6 +38,7 @@ import { reviewPasses } from "./passes/ReviewPasses.ts"
 import { recordRound, settleFindings } from "./passes/SettleRound.ts"
 import type { RoundContext } from "./passes/SettleRound.ts"
 import { carriedOn } from "../review/Rounds.ts"
+import { toRuleUse } from "../review/Rules.ts"
 import type { ReviewedPasses } from "./passes/ReviewPasses.ts"
 import { isVerified } from "./passes/Verify.ts"
 import type { FileFacts } from "./work/ReadWork.ts"
@@ -220,7 +221,7 @@ const analyse = Effect.fnUntraced(function* (
       ? { summary: "", conclusion: { _tag: "NotReviewedForBudget" } as const }
       : endOf(passes.report, merged.findings, workspace, isOpen(read, workspace))),
     facts: measureChange(all.files, [...earlierNames(input.previous, carried), ...plan.names]),
-    coverage: boundCoverage(read),
+    ...withInstructions(plan, boundCoverage(read)),
     models: [...new Set([...summaries.models, ...passes.report.models])],
     usage,
     notices: [
@@ -243,6 +244,15 @@ const analyse = Effect.fnUntraced(function* (
       ended: [...passes.ended.keys(), ...passes.unusable.passes]
     }))
   }
+})
+
+/** Adds the instructions of the repository to the coverage, and the rules among them. */
+const withInstructions = (
+  { instructions: { project, sources } }: PassPlan,
+  coverage: Coverage
+): Pick<Analysis, "coverage" | "rules"> => ({
+  coverage: sources.length === 0 ? coverage : { ...coverage, instructions: sources },
+  ...(project.length === 0 ? {} : { rules: project.map(toRuleUse) })
 })
 
 const roundContext = (change: ChangeThread, { checkout, previous, round }: ReviewInput): RoundContext | undefined =>

@@ -47,6 +47,12 @@ export interface Labels {
   readonly coverage: (counts: CoverageCounts) => string
   readonly read: string
   readonly leftOut: string
+  /** Instructions of the base branch, and those that do not exist. */
+  readonly instructions: string
+  readonly notFound: string
+  readonly applied: (applied: number, found: number) => string
+  /** Rule of the repository that a problem breaks. */
+  readonly rule: (id: string) => string
   /** Changed lines of a file that were read. */
   readonly linesRead: (read: number, changed: number) => string
   readonly more: (count: number) => string
@@ -188,6 +194,10 @@ const english: Labels = {
   },
   read: "Read",
   leftOut: "Not read, or not in full",
+  instructions: "Instructions applied",
+  notFound: "Not found",
+  applied: (applied, found) => `${applied} of ${found}`,
+  rule: (id) => `rule ${id}`,
   linesRead: (read, changed) => `${read} of ${changed} changed lines read`,
   more: (count) => `and ${count} more`,
   notices: "Notes",
@@ -317,6 +327,10 @@ const chinese: Labels = {
   },
   read: "已读",
   leftOut: "未读或未完整读取",
+  instructions: "已应用的说明",
+  notFound: "未找到",
+  applied: (applied, found) => `${found} 个中的 ${applied} 个`,
+  rule: (id) => `规则 ${id}`,
   linesRead: (read, changed) => `已读 ${read}/${changed} 行改动`,
   more: (count) => `以及另外 ${count} 个`,
   notices: "说明",

@@ -78,7 +78,7 @@ const joinEqualLines = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding> =
 
 const join = (one: Finding, other: Finding): Finding => {
   const kept = stronger(one, other)
-  const { message, title } = (kept === one ? other : one).problem
+  const { message, title } = byStrength(one, other)[1].problem
   const also = title === undefined ? message : `**${title}**: ${message}`
   if (kept.problem.message.includes(message)) return kept
   return { ...kept, problem: { ...kept.problem, message: `${kept.problem.message}\n\n${also}` } }
@@ -94,11 +94,18 @@ const overlap = (a: Finding, b: Finding): number => {
 const firstLine = ({ anchor }: Finding): number => anchor?.start ?? anchor?.line ?? 0
 const lastLine = ({ anchor }: Finding): number => anchor?.line ?? 0
 
-/** The more severe one, then the more certain one, then the first. */
-const stronger = (a: Finding, b: Finding): Finding => {
+/** Returns the more severe one, then the more certain one, then the first, and after it the other. */
+const byStrength = (a: Finding, b: Finding): readonly [Finding, Finding] => {
   const bySeverity = severityRank(b.problem.severity) - severityRank(a.problem.severity)
-  if (bySeverity !== 0) return bySeverity > 0 ? b : a
-  return (b.problem.confidence ?? 0) > (a.problem.confidence ?? 0) ? b : a
+  const isSecond = bySeverity === 0 ? (b.problem.confidence ?? 0) > (a.problem.confidence ?? 0) : bySeverity > 0
+  return isSecond ? [b, a] : [a, b]
+}
+
+/** Returns the stronger one, with the rule that the other one cites if it cites none. */
+const stronger = (a: Finding, b: Finding): Finding => {
+  const [kept, other] = byStrength(a, b)
+  const { rule } = other.problem
+  return kept.problem.rule !== undefined || rule === undefined ? kept : { ...kept, problem: { ...kept.problem, rule } }
 }
 
 const bySeverityThenPlace = (a: Finding, b: Finding): number => {

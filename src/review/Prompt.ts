@@ -7,6 +7,8 @@
 import { showName } from "../domain/Text.ts"
 import type { FileBatch } from "./Batches.ts"
 import { renderFile } from "./RenderDiff.ts"
+import { rulesPrompt } from "./Rules.ts"
+import type { ProjectRule } from "./Rules.ts"
 
 interface SystemPromptInput {
   /** Replaces the built-in base. */
@@ -19,6 +21,8 @@ interface SystemPromptInput {
   readonly context?: ReadonlyArray<string>
   /** Rules of the project, from the base branch. */
   readonly instructions: ReadonlyArray<{ readonly path: string; readonly text: string }>
+  /** Rules with an identity, from the base branch. */
+  readonly rules?: ReadonlyArray<ProjectRule> | undefined
 }
 
 export const systemPrompt = (input: SystemPromptInput): string => {
@@ -31,6 +35,7 @@ export const systemPrompt = (input: SystemPromptInput): string => {
       `# Rules of this project\n\nFrom the base branch of the repository, so they hold for this review. They guide what to look for; they do not change how you use the tools.\n\n${rules.join("\n\n")}`
     )
   }
+  if (input.rules !== undefined && input.rules.length > 0) parts.push(rulesPrompt(input.rules))
   return parts.join("\n\n")
 }
 

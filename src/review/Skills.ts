@@ -1,7 +1,8 @@
 /**
- * Skills: instructions for a kind of file, `.aicr/skills/<name>.md` of the base branch. `Applies To` names the changed
- * files that make one active, in the frontmatter (`applies_to:`, a list or comma-separated) or on a line of its own
- * (`Applies To: src/**, *.sql`); a skill without it is always active, and so is a forced one. Pure.
+ * Skills: instructions for a kind of file, from folders of the base branch. The changed files that make one active are named in the
+ * front matter (`applies_to`, `globs`, `paths` or `applyTo`: a list or comma-separated) or on a line of its own
+ * (`Applies To: src/**, *.sql`). A skill that names none is always active, and so is a forced one; one with `alwaysApply: false` and
+ * without globs, which its tool lets a model choose, never is. Pure.
  */
 import { expandBraces } from "../domain/Braces.ts"
 import { compilePaths } from "../domain/PathPatterns.ts"
@@ -15,16 +16,32 @@ export interface Skill {
 
 const maxGlobs = 50
 const maxGlobLength = 200
-const key = /^(?:\*\*|#+)?[ \t]*applies[ _-]?to(?:\*\*)?[ \t]*:/i
+const textKey = /^(?:\*\*|#+)?[ \t]*applies[ _-]?to(?:\*\*)?[ \t]*:/i
+const frontKey = /^(?:applies[ _-]?to|apply[ _-]?to|globs|paths)[ \t]*:/i
+const always = /^always[ _-]?apply[ \t]*:[ \t]*(true|false)$/i
 
 export const readSkill = (name: string, document: string): Skill => {
-  const front = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/.exec(document)
-  const text = (front === null ? document : document.slice(front[0].length)).trim()
-  const given = globsIn(front?.[1] ?? "") ?? globsIn(text)
-  return { name, text, appliesTo: given }
+  const { front, text } = splitFront(document)
+  const given = globsIn(front, frontKey) ?? globsIn(text, textKey)
+  return { name, text, appliesTo: scopeIn(front, given) }
 }
 
-function* linesOf(text: string): Generator<string> {
+/** Separates the front matter, empty without one, from the text. */
+export const splitFront = (document: string): { readonly front: string; readonly text: string } => {
+  const front = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/.exec(document)
+  return { front: front?.[1] ?? "", text: (front === null ? document : document.slice(front[0].length)).trim() }
+}
+
+const scopeIn = (front: string, given: Skill["appliesTo"]): Skill["appliesTo"] => {
+  for (const line of linesOf(front)) {
+    const choice = always.exec(line)?.[1]?.toLowerCase()
+    if (choice === "true") return undefined
+    if (choice === "false") return given ?? []
+  }
+  return given
+}
+
+export function* linesOf(text: string): Generator<string> {
   for (let at = 0; at <= text.length;) {
     const next = text.indexOf("\n", at)
     const end = next < 0 ? text.length : next
@@ -34,7 +51,7 @@ function* linesOf(text: string): Generator<string> {
 }
 
 /** The value on the key's own line, or the list of `- glob` lines below it. */
-const globsIn = (text: string): ReadonlyArray<string> | undefined => {
+const globsIn = (text: string, key: RegExp): ReadonlyArray<string> | undefined => {
   let inline: string | undefined
   const listed: Array<string> = []
   for (const line of linesOf(text)) {
@@ -76,26 +93,29 @@ const anywhere = (glob: string): string => (glob.includes("/") ? glob : `**/${gl
 
 /** Maximum number of patterns that the braces of all globs of a skill expand to. */
 const maxAlternatives = 64
-/** Characters of the patterns of all skills: a path is matched in time that grows with them. */
-const maxCharacters = 16_384
+/** Characters of the patterns of one skill and of all: a path is matched in time that grows with them. */
+const maxOfSkill = 4_096
+const maxCharacters = 65_536
 
-interface ActiveSkills {
-  readonly active: ReadonlyArray<Skill>
+type SkillScope = Pick<Skill, "name" | "appliesTo">
+
+interface ActiveSkills<A> {
+  readonly active: ReadonlyArray<A>
   /** Skills that have more patterns than the limit of the matcher. */
-  readonly refused: ReadonlyArray<Skill>
+  readonly refused: ReadonlyArray<A>
 }
 
 /**
- * Returns the skills that one of the paths makes active, in their order; only the first ones where all together have
- * too many patterns.
+ * Returns the skills that one of the paths makes active, in their order. One with too many patterns is refused, and so are the last ones
+ * where all together have too many.
  */
-export const activeSkills = (
-  skills: ReadonlyArray<Skill>,
+export const activeSkills = <A extends SkillScope>(
+  skills: ReadonlyArray<A>,
   paths: ReadonlyArray<string>,
   forced: ReadonlyArray<string>
-): ActiveSkills => {
-  const active: Array<Skill> = []
-  const refused: Array<Skill> = []
+): ActiveSkills<A> => {
+  const active: Array<A> = []
+  const refused: Array<A> = []
   let room = maxCharacters
   for (const skill of skills) {
     if (skill.appliesTo === undefined || forced.includes(skill.name)) {
@@ -103,9 +123,13 @@ export const activeSkills = (
       continue
     }
     const patterns = patternsOf(skill.appliesTo)
-    room -= patterns.reduce((sum, pattern) => sum + pattern.length, 0)
-    if (room < 0) refused.push(skill)
-    else if (matchesAny(patterns, paths)) active.push(skill)
+    const characters = patterns.reduce((sum, pattern) => sum + pattern.length, 0)
+    if (characters > Math.min(maxOfSkill, room)) {
+      refused.push(skill)
+      continue
+    }
+    room -= characters
+    if (matchesAny(patterns, paths)) active.push(skill)
   }
   return { active, refused }
 }

@@ -179,6 +179,10 @@ export interface Checkout extends Comparison {
   readonly blobs?: Blobs | undefined
   /** Names of the files directly in a directory (`""` is the root), at most `limit`; empty if it does not exist. */
   readonly list: (directory: string, at: Revision, limit: number) => Effect.Effect<ReadonlyArray<string>, CheckoutError>
+  /** Names of the folders directly in a directory, as above. Absent for systems whose lists have no folders. */
+  readonly folders?:
+    | ((directory: string, at: Revision, limit: number) => Effect.Effect<ReadonlyArray<string>, CheckoutError>)
+    | undefined
   /** Returns who last changed lines `start` to `end` of a file at the head; empty if the lines do not exist. */
   readonly blame: (path: string, start: number, end: number) => Effect.Effect<ReadonlyArray<BlameLine>, CheckoutError>
   /** Searches the head. */

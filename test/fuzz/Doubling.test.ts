@@ -35,6 +35,7 @@ import { withoutRepetition } from "../../src/review/Repetition.ts"
 import { scrubText } from "../../src/review/ScrubText.ts"
 import { removeSecrets } from "../../src/review/Secrets.ts"
 import { diffTexts } from "../../src/review/TextDiff.ts"
+import { readProjectRule } from "../../src/review/Rules.ts"
 import { activeSkills, readSkill } from "../../src/review/Skills.ts"
 import { TunnelFrames } from "../../src/sandbox/link/Tunnel.ts"
 import { compileSearch, findLines } from "../../src/engine/references/SearchPattern.ts"
@@ -284,6 +285,16 @@ const attacks: ReadonlyArray<Attack> = [
     name: "skills, a front that never ends",
     input: repeat("\n--"),
     work: (text) => readSkill("s", `---${text}`)
+  },
+  {
+    name: "rules, sections of examples",
+    input: repeat("## Bad\n```\n"),
+    work: (text) => readProjectRule("r", text)
+  },
+  {
+    name: "rules, fields of the front matter",
+    input: repeat("id : '\n"),
+    work: (text) => readProjectRule("r", `---\n${text}\n---\n`)
   },
   ...[
     "aB3",

@@ -100,7 +100,8 @@ export const problem = shown(structFields(ReportedProblem), {
   message: "Explanation",
   suggestion: "Replacement of the lines",
   quote: "Quoted code",
-  confidence: "Confidence, 0 to 1"
+  confidence: "Confidence, 0 to 1",
+  rule: "Id of the rule of the repository that it breaks"
 })
 export const findingRound = shown(structFields(StoredFindingRound), {
   kind: "`new`: a line of it changed since the last review, or no earlier round read it. `late`: an earlier round read all of its lines. `carried`: an earlier round reported it",
@@ -180,7 +181,9 @@ export const coverage = shown(structFields(StoredCoverage), {
   changed: "Changed lines of the files to read",
   unusable:
     "What could not be used although the model ended its review; its files do not count as read in full. `report`: reports that could not be read and that the model did not correct; `second_reading`: second readings that failed",
-  unnamed: "Counts of files that are not named, because there are too many"
+  unnamed: "Counts of files that are not named, because there are too many",
+  instructions:
+    "Sources of instructions in the base branch, with the number of files found and of those that applied. Sources that are not listed were not found. Absent if there is none, or if no model was called"
 })
 const Coverage = Schema.Struct({
   ...coverage.fields,

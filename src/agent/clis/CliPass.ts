@@ -117,6 +117,7 @@ const runPass = Effect.fnUntraced(function* (
   const tools = yield* (yield* ToolServers).open({
     session: { ...session.tools, search: search.search },
     tools: search.names,
+    citesRules: brief.citesRules,
     maxReplyBytes,
     maxCalls: workspace.sandbox.limits.tool_calls,
     onCall: () => Effect.sync(() => void seen.toolCalls++),

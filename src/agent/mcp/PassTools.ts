@@ -5,6 +5,7 @@ import type { ToolSpec } from "../../llm/Gateway.ts"
 import type { McpTool } from "../McpEndpoint.ts"
 import { isReport } from "./ToolCalls.ts"
 import type { ToolCalls } from "./ToolCalls.ts"
+import type { ToolServerRequest } from "./ToolServer.ts"
 
 export const passInstructions =
   "Tools of a code review. Report every problem with report_problems, and end with publish_summary or skip. Long replies are divided into parts."
@@ -20,8 +21,11 @@ const inputSchema = ({ name, parameters }: ToolSpec): McpTool["input"] => {
   }
 }
 
-export const passTools = (calls: ToolCalls, offered: ReadonlyArray<string>): ReadonlyArray<McpTool> =>
-  listToolSpecs(offered).map((spec) => ({
+export const passTools = (
+  calls: ToolCalls,
+  { citesRules, tools }: Pick<ToolServerRequest, "citesRules" | "tools">
+): ReadonlyArray<McpTool> =>
+  listToolSpecs(tools, citesRules).map((spec) => ({
     name: spec.name,
     description: spec.description,
     input: inputSchema(spec),

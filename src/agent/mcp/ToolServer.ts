@@ -14,6 +14,8 @@ export interface ToolServerRequest {
   readonly session: ToolSession
   /** Names of the offered tools. A name with a prefix of the server, or with swapped dots and underscores, is accepted too. */
   readonly tools: ReadonlyArray<string>
+  /** Whether a report has a field for the id of a rule. Default: false. */
+  readonly citesRules?: boolean | undefined
   /** Maximum length of one reply in bytes. A longer one is divided, with a note on how to get the next part. */
   readonly maxReplyBytes: number
   /** Maximum number of calls. Further ones are refused, and reports are still accepted. */

@@ -70,7 +70,7 @@ const open = (root: string) =>
     const handler = yield* openMcpEndpoint({
       instructions: passInstructions,
       path,
-      tools: passTools(calls, request.tools)
+      tools: passTools(calls, request)
     })
     const socket = yield* openPassServer(
       {

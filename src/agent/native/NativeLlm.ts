@@ -25,7 +25,7 @@ import { firstMessage, pruneResults } from "./Conversation.ts"
 import { maxReported, Reports } from "../tools/Reports.ts"
 import { repositoryReader } from "../tools/RepositoryReader.ts"
 import type { Chosen } from "../tools/Tool.ts"
-import { toolSpecs } from "../tools/Tools.ts"
+import { listToolSpecs, toolNames } from "../tools/Tools.ts"
 import { handle, StreamedReports } from "./Turn.ts"
 import type { ModelRun } from "../../llm/ModelRun.ts"
 
@@ -221,7 +221,7 @@ interface CallPosition {
 
 /** Calls the model once. Reports are recorded as soon as they are complete. */
 const callStep = Effect.fnUntraced(function* (
-  { onBegin, snapshot, system, tools = [] }: Brief,
+  { citesRules, onBegin, snapshot, system, tools = [] }: Brief,
   group: string,
   { avoided }: Pass,
   limits: PassLimits,
@@ -236,7 +236,7 @@ const callStep = Effect.fnUntraced(function* (
       role: "heavy",
       system,
       messages,
-      tools: [...toolSpecs, ...tools],
+      tools: [...listToolSpecs(toolNames, citesRules), ...tools],
       toolChoice: "required",
       continues: step < limits.steps,
       onBegin,

@@ -16,7 +16,7 @@ import { parseJson } from "../tools/Forms.ts"
 import { Reports } from "../tools/Reports.ts"
 import { repositoryReader } from "../tools/RepositoryReader.ts"
 import { readTools } from "../tools/ReadTools.ts"
-import { toolSpecs } from "../tools/Tools.ts"
+import { listToolSpecs, toolNames } from "../tools/Tools.ts"
 import { handle } from "./Turn.ts"
 
 /** Calls of one query, of which at most one is a repair. */
@@ -26,7 +26,7 @@ export const queryModel = Effect.fn("agent.query")(function* <A>(
   brief: Brief,
   query: AgentQuery<A>
 ): Effect.fn.Return<AgentQueryResult<A>, never, Gateway | ModelRun> {
-  const { snapshot, system, tools = [], workspace } = brief
+  const { citesRules, snapshot, system, tools = [], workspace } = brief
   const responses: Array<GatewayResponse> = []
   const end = (outcome: AgentQueryResult<A>["outcome"]): AgentQueryResult<A> => ({
     outcome,
@@ -50,7 +50,7 @@ export const queryModel = Effect.fn("agent.query")(function* <A>(
         role: query.role,
         system,
         messages,
-        tools: [...toolSpecs, ...tools],
+        tools: [...listToolSpecs(toolNames, citesRules), ...tools],
         toolChoice: "required",
         continues: query.mayRead && step < maxSteps,
         deadlineMillis: callMillis,

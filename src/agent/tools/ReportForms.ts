@@ -41,7 +41,8 @@ const names = {
   message: ["message", "description", "explanation", "comment", "body", "text", "details", "problem", "issue"],
   suggestion: ["suggestion", "replacement"],
   quote: ["quote", "code", "snippet"],
-  confidence: ["confidence"]
+  confidence: ["confidence"],
+  rule: ["rule", "ruleid"]
 } as const satisfies Record<keyof ReportedProblem, ReadonlyArray<string>>
 const listNames = ["problems", "findings", "issues", "reports", "bugs", "comments"]
 
@@ -143,9 +144,16 @@ const candidate = (fields: Fields): Readonly<Record<string, unknown>> => {
     // Half of a replacement would remove code.
     suggestion: code === undefined || isTooLong ? undefined : unfence(code),
     quote: quote === undefined ? undefined : cutLines(quote, maxCode),
-    confidence: readConfidence(get(fields, "confidence"))
+    confidence: readConfidence(get(fields, "confidence")),
+    rule: readRuleId(get(fields, "rule"))
   }
   return Object.fromEntries(Object.entries(candidates).filter(([, value]) => value !== undefined))
+}
+
+/** Ids of rules are names; other text is none of them. */
+const readRuleId = (value: unknown): string | undefined => {
+  const id = readText(value, " ")?.trim()
+  return id !== undefined && /^[\w.-]{1,64}$/.test(id) ? id : undefined
 }
 
 const describeOmitted = (characters: number): string =>

@@ -28,6 +28,9 @@ const properties = {
   confidence: { type: "number", description: "0 to 1." }
 }
 
+const problemList = (fields: Readonly<Record<string, unknown>>) =>
+  object({ problems: { type: "array", items: object(fields, required) } }, ["problems"])
+
 const maxSummary = 60_000
 const maxTitle = 300
 const maxReason = 2_000
@@ -81,7 +84,8 @@ export const reportTools = {
   report_problems: {
     description:
       "Report all problems that the change introduces. `quote` is the faulty code exactly as in the diff, without line numbers and marks: the comment is placed where it is found.",
-    parameters: object({ problems: { type: "array", items: object(properties, required) } }, ["problems"]),
+    parameters: problemList(properties),
+    citingParameters: problemList({ ...properties, rule: text("Id of the rule that it breaks, if any.") }),
     decode: decodeReports
   },
   report_problem: {

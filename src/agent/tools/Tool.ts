@@ -39,6 +39,8 @@ export interface Tool {
   readonly description: string
   /** JSON Schema of the input, as models get it. */
   readonly parameters: Readonly<Record<string, unknown>>
+  /** Replaces `parameters` where the prompt has rules with an id. */
+  readonly citingParameters?: Readonly<Record<string, unknown>>
   /** Decodes the input, as an object or as JSON text. The error describes the correction for the model. */
   readonly decode: (input: unknown) => Decoded
 }

@@ -11,9 +11,12 @@ const tools: ReadonlyMap<string, Tool> = new Map(Object.entries({ ...reportTools
 /** Names of the tools that every model and agent is offered. */
 export const toolNames: ReadonlyArray<string> = Object.keys({ ...reportTools, ...readTools })
 
-export const listToolSpecs = (offered: ReadonlyArray<string>): ReadonlyArray<ToolSpec> =>
-  [...tools].flatMap(([name, { description, parameters }]) =>
-    offered.includes(name) ? [{ name, description, parameters }] : []
+/** Returns the tools as models get them. With `citesRules` a report has a field for the id of a rule. */
+export const listToolSpecs = (offered: ReadonlyArray<string>, citesRules = false): ReadonlyArray<ToolSpec> =>
+  [...tools].flatMap(([name, { description, parameters, citingParameters }]) =>
+    offered.includes(name)
+      ? [{ name, description, parameters: (citesRules ? citingParameters : undefined) ?? parameters }]
+      : []
   )
 
 export const toolSpecs: ReadonlyArray<ToolSpec> = listToolSpecs(toolNames)

@@ -28,7 +28,7 @@ const SkippedRow = ({ file }: { readonly file: Skipped }) => (
 export const RunCoverage = ({ run }: { readonly run: RunDetails }) => {
   const { coverage } = run
   if (coverage === undefined) return null
-  const { changed, lines, reviewed, skipped, unnamed } = coverage
+  const { changed, instructions, lines, reviewed, skipped, unnamed } = coverage
   const others = (unnamed?.reviewed ?? 0) + sum(Object.values(unnamed?.skipped ?? {}))
   return (
     <Panel
@@ -58,6 +58,13 @@ export const RunCoverage = ({ run }: { readonly run: RunDetails }) => {
           {Object.entries(unnamed.skipped)
             .map(([reason, count]) => `${tValue("skip", reason)}: ${formatCount(count)}`)
             .join(" · ")}
+        </p>
+      )}
+      {instructions === undefined ? null : (
+        <p className="quiet">
+          {t("coverage.instructions", {
+            sources: instructions.map(({ applied, found, source }) => `${source} ${applied}/${found}`).join(" · ")
+          })}
         </p>
       )}
       {reviewed.length === 0 ? null : (

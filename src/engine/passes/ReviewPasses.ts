@@ -23,6 +23,7 @@ import { distinctReasons } from "../../domain/Reason.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { ModelRun } from "../../llm/ModelRun.ts"
 import { calibrate } from "../../review/Calibrate.ts"
+import { applyRule, citeRules } from "../../review/CitedRules.ts"
 import { mergeFindings } from "../../review/Merge.ts"
 import type { Merged } from "../../review/Merge.ts"
 import type { CheckoutError } from "../../vcs/Checkout.ts"
@@ -110,15 +111,17 @@ const expectedCalls = (passes: number): number => (passes === 1 ? 1 : passes + M
 
 /** Analyses a pass, and anchors and merges what it reports. Without the thread of the change no pass can go on. */
 const analysePass = Effect.fnUntraced(function* (
-  { context: { change, checkout }, limits }: PassesInput,
+  { context: { change, checkout }, limits, plan }: PassesInput,
   pass: PlannedPass
 ): Effect.fn.Return<AnalysedPass, AnalysisError | CheckoutError, Agent | ModelRun> {
+  const rules = plan.instructions.project
   const agent = yield* Agent
   const brief = yield* pass.brief
   const result = yield* Effect.result(Effect.ensuring(agent.analyse(brief), brief.onBegin ?? Effect.void))
   const problems = result._tag === "Success" ? result.success.problems : []
-  const found = yield* buildFindings(change, checkout, problems)
-  return { result, merged: mergeFindings(found.findings.map(calibrate), limits), notices: found.notices }
+  const found = yield* buildFindings(change, checkout, citeRules(problems, rules))
+  const findings = found.findings.map((finding) => applyRule(calibrate(finding), rules))
+  return { result, merged: mergeFindings(findings, limits), notices: found.notices }
 })
 
 /** Verifies the findings of a pass that no other pass has verified or is verifying. */

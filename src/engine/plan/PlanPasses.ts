@@ -25,7 +25,6 @@ import { readBasePrompt } from "./BasePromptFile.ts"
 import { fitChange } from "./FitChange.ts"
 import type { FittedChange } from "./FitChange.ts"
 import { readInstructions } from "./Instructions.ts"
-import type { Instructions } from "./Instructions.ts"
 import { reviewModel } from "./ModelWindow.ts"
 import type { PatchTooLarge } from "../read/PatchTooLarge.ts"
 import type { ReadChange } from "../read/ReadChange.ts"
@@ -33,6 +32,7 @@ import type { CarriedFiles } from "../read/ReadCoverage.ts"
 import { readPassContext } from "./PassContext.ts"
 import type { OutsideEvidence } from "../read/ReadEvidence.ts"
 import { readSkills } from "./ReadSkills.ts"
+import type { Skills } from "./ReadSkills.ts"
 import { readCommits } from "../read/ReadCommits.ts"
 import { systemText } from "./SystemText.ts"
 import type { AnalysisError } from "../AnalysisError.ts"
@@ -66,6 +66,8 @@ export interface PassPlan {
   readonly injections: Effect.Effect<ReadonlyArray<ReportedProblem>, AnalysisError>
   /** Public names that the change alters or removes. */
   readonly names: ReadonlyArray<NamedDefinition>
+  /** Instructions of the repository in the prompts. */
+  readonly instructions: Pick<Skills, "project" | "sources">
   readonly notices: ReadonlyArray<Reason>
 }
 
@@ -128,7 +130,8 @@ export const planPasses = Effect.fn("planPasses")(function* (
     context: context.mounted,
     system,
     prompt: "",
-    tools: queryTools
+    tools: queryTools,
+    citesRules: instructions.project.length > 0
   }
   const fitted = yield* fitChange(change, { ...brief, checkout }, fence, room, budget.passes)
   const summaries = fitted.summaries.lines.join("\n")
@@ -158,10 +161,9 @@ export const planPasses = Effect.fn("planPasses")(function* (
       )
     })),
     names: passContext.names,
+    instructions,
     notices: [
-      ...instructions.notices,
-      ...passContext.notices,
-      ...context.notices,
+      ...[instructions, passContext, context].flatMap(({ notices }) => notices),
       ...commitNotices,
       ...compressionNotice(fitted, budget),
       ...fitted.summaries.notices,
@@ -255,19 +257,21 @@ const isReadTwice = ({ review }: Workspace, parts: ReadonlyArray<ShownPart>): bo
 /** Tools of queries, in every call of a review. */
 const queryTools = [verdictsTool]
 
-/** The project's own rules and the skills that are active for the change. */
+/** The project's own instructions, and the skills and rules that apply to the change. */
 const readRules = Effect.fnUntraced(function* (change: ChangeThread, { checkout, workspace }: PlanInput) {
   const project = yield* readInstructions(checkout)
   const skills = yield* readSkills(change, checkout, workspace)
   return {
     rules: [...project.rules, ...skills.rules],
+    project: skills.project,
+    sources: [...project.sources, ...skills.sources],
     notices: [...project.notices, ...skills.notices]
-  } satisfies Instructions
+  } satisfies Skills
 })
 
 const systemPromptOf = Effect.fnUntraced(function* (
   { snapshot, workspace }: PlanInput,
-  instructions: Instructions,
+  instructions: Skills,
   context: ContextMounts
 ) {
   const aliases = context.mounted.map(({ alias }) => alias)

@@ -2,14 +2,20 @@
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import { basePrompt } from "../../domain/BasePrompt.ts"
 import { systemPrompt } from "../../review/Prompt.ts"
+import type { ProjectRule } from "../../review/Rules.ts"
 import type { Instructions } from "./Instructions.ts"
+
+/** Texts of the repository in the prompt. */
+interface ProjectText extends Pick<Instructions, "rules"> {
+  readonly project?: ReadonlyArray<ProjectRule>
+}
 
 export const systemText = (
   snapshot: Snapshot,
   workspace: Workspace,
   /** Content of `prompt.base_system_prompt_file`, where it is set. */
   baseFile: string | undefined,
-  instructions: Instructions,
+  instructions: ProjectText,
   /** Aliases of further repositories. */
   context: ReadonlyArray<string> = []
 ): string => {
@@ -23,7 +29,8 @@ export const systemText = (
     outputLanguage: workspace.review.output_language,
     maySkip: workspace.review.skip_lgtm,
     context,
-    instructions: instructions.rules
+    instructions: instructions.rules,
+    rules: instructions.project
   })
 }
 

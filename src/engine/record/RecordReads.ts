@@ -143,6 +143,7 @@ const watchCheckout = (recorder: Recorder, checkout: Checkout): Checkout => {
       Effect.tap(checkout.list(directory, at, limit), (names) =>
         Effect.sync(() => log.lists.set(`${at}:${directory}`, names))
       ),
+    ...(checkout.folders === undefined ? {} : { folders: watchFolders(log, checkout.folders) }),
     blame: (path, start, end) =>
       Effect.tap(checkout.blame(path, start, end), (lines) =>
         Effect.sync(() => log.blames.set(`${path}:${start}-${end}`, lines))
@@ -150,6 +151,12 @@ const watchCheckout = (recorder: Recorder, checkout: Checkout): Checkout => {
     search: watchSearch(checkout.search, searchKeeper(log, log.searches))
   }
 }
+
+/** Folders are kept as lists of a directory whose name ends with a slash. */
+const watchFolders =
+  (log: ReadLog, folders: NonNullable<Checkout["folders"]>): typeof folders =>
+  (directory, at, limit) =>
+    Effect.tap(folders(directory, at, limit), (names) => Effect.sync(() => log.lists.set(`${at}:${directory}/`, names)))
 
 const watchMessages = (log: ReadLog, messages: NonNullable<Checkout["messages"]>): typeof messages =>
   Effect.tap(messages, (found) =>

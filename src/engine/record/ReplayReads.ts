@@ -79,6 +79,7 @@ export const replayReads = (record: ReviewRecord, diff: string): Replayed => {
         return text === undefined || Buffer.byteLength(text) > maxBytes ? undefined : text
       }),
     list: (directory, at, limit) => Effect.sync(() => (lists.get(keyOf(lists, directory, at)) ?? []).slice(0, limit)),
+    folders: (directory, at, limit) => Effect.sync(() => (lists.get(`${at}:${directory}/`) ?? []).slice(0, limit)),
     blame: (path, start, end) =>
       Effect.sync(() => {
         const lines = blames.get(`${path}:${start}-${end}`)

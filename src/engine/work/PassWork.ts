@@ -68,14 +68,10 @@ export const makePassWork = (read: ReadState, fit: FitState) => {
     activeSkills: (
       skills: ReadonlyArray<Pick<Skill, "name" | "appliesTo">>,
       forced: ReadonlyArray<string>
-    ): { readonly active: ReadonlyArray<string>; readonly refused: number } => {
+    ): { readonly active: ReadonlyArray<string>; readonly refused: ReadonlyArray<string> } => {
       const paths = read.carried.files.map(({ path }) => path)
-      const { active, refused } = activeSkills(
-        skills.map((skill) => ({ ...skill, text: "" })),
-        paths,
-        forced
-      )
-      return { active: active.map(({ name }) => name), refused: refused.length }
+      const { active, refused } = activeSkills(skills, paths, forced)
+      return { active: active.map(({ name }) => name), refused: refused.map(({ name }) => name) }
     },
     /** A file at the head that is shown in addition to its diff. */
     addWhole: (path: string, text: string): void => void state.wholes.set(path, scrubText(text)),

@@ -1,5 +1,5 @@
 /** The built-in templates (Handlebars, Markdown). Values come from View.ts, which makes them safe for their position. */
-const problemText = `{{problem.icon}} **{{problem.severity_label}}**{{#if problem.title}} · {{problem.title}}{{/if}} · \`{{problem.category_label}}\`{{#if problem.missed}} · {{problem.missed}}{{/if}}
+const problemText = `{{problem.icon}} **{{problem.severity_label}}**{{#if problem.title}} · {{problem.title}}{{/if}} · \`{{problem.category_label}}\`{{#if problem.rule}} · {{problem.rule}}{{/if}}{{#if problem.missed}} · {{problem.missed}}{{/if}}
 
 {{problem.message}}
 {{#if problem.suggestion_block}}
@@ -185,6 +185,14 @@ export const summaryTemplate = `${summaryText(foldedWalkthrough, foldedLate)}
 {{#if coverage.read}}
 **{{labels.read}}:** {{coverage.read}}
 
+{{/if}}
+{{#if coverage.instructions}}
+**{{labels.instructions}}:** {{coverage.instructions}}
+
+{{#if coverage.not_found}}
+**{{labels.notFound}}:** {{coverage.not_found}}
+
+{{/if}}
 {{/if}}
 {{#if coverage.left_out}}
 **{{labels.leftOut}}:**

@@ -5,8 +5,8 @@
 import { countBySeverity } from "../../domain/Analysis.ts"
 import type { Analysis, ChangeFacts } from "../../domain/Analysis.ts"
 import type { Change } from "../../domain/Change.ts"
-import { countReviewed, countSkipped, countUnchanged } from "../../domain/Coverage.ts"
-import type { SkippedFile } from "../../domain/Coverage.ts"
+import { countReviewed, countSkipped, countUnchanged, InstructionSource } from "../../domain/Coverage.ts"
+import type { Coverage, SkippedFile } from "../../domain/Coverage.ts"
 import type { Severity } from "../../domain/Kinds.ts"
 import { severityRank } from "../../domain/Kinds.ts"
 import { formatUsd } from "../../domain/Money.ts"
@@ -151,6 +151,7 @@ export const problemView = (finding: Finding, { language, suggestions, safe }: P
     why_block: whyBlock(finding, location, labels.checked, safe),
     agent_block: agentBlock(finding, safe),
     confidence: problem.confidence,
+    rule: problem.rule === undefined ? undefined : labels.rule(safe.codeSpan(problem.rule)),
     missed: finding.round?.missed === undefined ? undefined : labels.missed(finding.round.missed),
     fingerprint: finding.fingerprint
   }
@@ -307,9 +308,28 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
         (count) => ({ path: "…", reason: labels.more(count) }),
         others
       ),
+      ...instructionsView(analysis.coverage, labels, safe),
       files: countReviewed(analysis.coverage),
       lines
     }
+  }
+}
+
+/** Renders the instructions of the base branch that applied, and the names of those that do not exist; nothing without any. */
+const instructionsView = ({ instructions }: Coverage, labels: Labels, safe: SafeText) => {
+  if (instructions === undefined) return {}
+  const sources = new Set(instructions.map(({ source }) => source))
+  return {
+    instructions: instructions
+      .map(({ applied, found, source }) => {
+        const shown = safe.codeSpan(source)
+        return applied === 1 && found === 1 ? shown : `${shown} (${labels.applied(applied, found)})`
+      })
+      .join(", "),
+    not_found: InstructionSource.literals
+      .filter((source) => !sources.has(source))
+      .map(safe.codeSpan)
+      .join(", ")
   }
 }
 

@@ -228,6 +228,7 @@ export const pageTexts = {
   "conversation.direct": "direct",
   "conversation.group": "group",
   "coverage.all": "Every changed file was read",
+  "coverage.instructions": "Instructions applied, of those found: {sources}",
   "coverage.lines": "{read} of {changed} changed lines read",
   "coverage.more": "and {count} more",
   "coverage.note": "{read} of {changed} changed lines in {files} files",

@@ -226,6 +226,7 @@ export const pageTexts = {
   "conversation.direct": "单聊",
   "conversation.group": "群聊",
   "coverage.all": "所有变更文件均已读取",
+  "coverage.instructions": "已应用的说明（占找到的）：{sources}",
   "coverage.lines": "已读取 {changed} 行变更中的 {read} 行",
   "coverage.more": "以及另外 {count} 个",
   "coverage.note": "{files} 个文件，{changed} 行变更中读取了 {read} 行",

@@ -23,7 +23,7 @@ import type { Mirror } from "./Mirror.ts"
 import { makeMirrors } from "./Mirrors.ts"
 import type { Mirrors } from "./Mirrors.ts"
 import { measureBytes } from "./MirrorUse.ts"
-import { fileNames, objectName, decodeBlob } from "./Objects.ts"
+import { fileNames, folderNames, objectName, decodeBlob } from "./Objects.ts"
 import { formatOfId } from "./ObjectFormat.ts"
 import { remoteFormat } from "./RemoteRef.ts"
 import { makeSearchRevision } from "./SearchRevision.ts"
@@ -80,6 +80,7 @@ export interface GitVcsOptions {
 const maxCommits = 200
 /** Commits whose messages are read, and their size. */
 const maxMessages = 50
+const maxTreeBytes = 4_194_304
 const maxCommitBytes = 65_536
 const fetchMillis = 900_000
 
@@ -133,6 +134,10 @@ const checkOut = Effect.fnUntraced(function* (
     const commit = revision[at]
     return commit === undefined ? undefined : objectName(commit, path)
   }
+  const tree = (directory: string, at: Revision) => {
+    const object = directory === "" ? revision[at] && `${revision[at]}^{tree}` : named(directory, at)
+    return object === undefined ? Effect.undefined : read(object, maxTreeBytes)
+  }
 
   return {
     head: request.head,
@@ -158,11 +163,10 @@ const checkOut = Effect.fnUntraced(function* (
       const object = named(path, at)
       return object === undefined ? Effect.undefined : readers.readText(mirror, object, maxBytes)
     },
-    list: (directory, at, limit) => {
-      const object = directory === "" ? revision[at] && `${revision[at]}^{tree}` : named(directory, at)
-      if (object === undefined) return Effect.succeed([])
-      return Effect.map(read(object, 4_194_304), (tree) => fileNames(tree, request.head.length / 2, limit))
-    },
+    list: (directory, at, limit) =>
+      Effect.map(tree(directory, at), (found) => fileNames(found, request.head.length / 2, limit)),
+    folders: (directory, at, limit) =>
+      Effect.map(tree(directory, at), (found) => folderNames(found, request.head.length / 2, limit)),
     blobs: {
       index: join(mirror.directory, outlinesName),
       find: (paths, at) =>

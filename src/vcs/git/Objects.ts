@@ -46,3 +46,7 @@ export const treeEntries = (
 /** Returns the names of the regular files in a tree object. */
 export const fileNames = (tree: GitObject | undefined, idBytes: number, limit: number): ReadonlyArray<string> =>
   treeEntries(tree, idBytes, limit, (mode) => mode.startsWith("100")).map(({ name }) => name)
+
+/** Returns the names of the folders in a tree object. */
+export const folderNames = (tree: GitObject | undefined, idBytes: number, limit: number): ReadonlyArray<string> =>
+  treeEntries(tree, idBytes, limit, (mode) => mode === "40000").map(({ name }) => name)

@@ -10,6 +10,12 @@ describe("Applies To", () => {
     ["---\nApplies To:\n  - 'a/**'\n  - b.ts\nother: 1\n---\nBody", ["a/**", "b.ts"], "Body"],
     ['---\nappliesTo: ["x/*"]\n---\nBody', ["x/*"], "Body"],
     ["# Skill\n\nApplies To: `*.go`\n\nText", ["*.go"], "# Skill\n\nApplies To: `*.go`\n\nText"],
+    ["---\ndescription: d\nglobs: src/**,*.ts\nalwaysApply: false\n---\nBody", ["src/**", "*.ts"], "Body"],
+    ["---\nglobs:\nalwaysApply: true\n---\nBody", undefined, "Body"],
+    ["---\ndescription: d\nalwaysApply: false\n---\nBody", [], "Body"],
+    ['---\napplyTo: "**/*.ts,**/*.tsx"\n---\nBody', ["**/*.ts", "**/*.tsx"], "Body"],
+    ["---\npaths:\n  - a/**\n---\nBody", ["a/**"], "Body"],
+    ["Globs: a\n\nPaths: b", undefined, "Globs: a\n\nPaths: b"],
     ["Always.", undefined, "Always."]
   ])("%j", (document, appliesTo, text) => expect(readSkill("n", document)).toEqual({ name: "n", appliesTo, text }))
 

@@ -3,6 +3,7 @@ import { findOwners } from "../../../src/outputs/issues/Owners.ts"
 import { generatedAttribute } from "../../../src/review/Attributes.ts"
 import { parseIgnoreFile } from "../../../src/review/IgnoreFile.ts"
 import { pathOfUri, readSarif } from "../../../src/review/Sarif.ts"
+import { fitRules, readProjectRule } from "../../../src/review/Rules.ts"
 import { activeSkills, readSkill } from "../../../src/review/Skills.ts"
 import type { FuzzTarget } from "../Target.ts"
 import { bytes, ensure, json, text } from "../Target.ts"
@@ -93,4 +94,21 @@ const sarif: FuzzTarget = {
   }
 }
 
-export const repositoryFiles: ReadonlyArray<FuzzTarget> = [ignoreFile, owners, sarif, skills]
+const rules: FuzzTarget = {
+  name: "rules",
+  seeds: () =>
+    [
+      "---\nid: a\nglobs: src/**\nseverity: high\nowner: '@x'\nfloor: 0.5\n---\ntext\n## Bad\n```ts a.ts\nx\n```\n",
+      "text\n### Good examples:\n~~~\nx\n~~~\n"
+    ].map(bytes),
+  words: ["---\n", "\n## Good\n", "\n## Bad\n", "\n```", "\n~~~", "severity: low\n", "id: ", "floor: 1\n"],
+  check: (input) => {
+    const rule = readProjectRule("rule", text(input))
+    if ("_tag" in rule) return
+    ensure(/^[\w.-]{1,64}$/.test(rule.id), "an id is a name")
+    ensure(rule.examples.length <= 20 && (rule.owner?.length ?? 0) <= 200, "examples and the owner are bounded")
+    ensure(rule.text !== "" && fitRules([rule]).shown.length === 1, "a rule has a text with room in the prompt")
+  }
+}
+
+export const repositoryFiles: ReadonlyArray<FuzzTarget> = [ignoreFile, owners, rules, sarif, skills]

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import type { Analysis } from "../../../src/domain/Analysis.ts"
 import { gfm } from "../../../src/outputs/SafeText.ts"
 import { problemView, summaryView } from "../../../src/outputs/text/View.ts"
 import { analysis, finding, input } from "../Fixtures.ts"
@@ -28,6 +29,32 @@ it.each([
     { language, suggestions: "lines", safe: gfm }
   )
   expect(view).toMatchObject({ category, category_label: expected })
+})
+
+it("a problem that breaks a rule names it", () => {
+  const one = finding(3)
+  const view = problemView(
+    { ...one, problem: { ...one.problem, rule: "no-floating" } },
+    { language: "en", suggestions: "lines", safe: gfm }
+  )
+  expect(view.rule).toBe("rule `no-floating`")
+})
+
+it("the coverage names the instructions that applied, and those that do not exist", () => {
+  const shares = { visible: [], inline: [], hidden: 0, late: [] }
+  const options = { mention: false, since: false, notices: [], safe: gfm }
+  const read = { reviewed: ["a"], skipped: [], lines: 1 }
+  const instructions = [
+    { source: "AGENTS.md", found: 1, applied: 1 },
+    { source: ".cursor/rules", found: 3, applied: 0 }
+  ] as const
+  const view = (coverage: Analysis["coverage"]) =>
+    summaryView(input([], { analysis: analysis([], { coverage }) }), shares, options).coverage
+  expect(view({ ...read, instructions })).toMatchObject({
+    instructions: "`AGENTS.md`, `.cursor/rules` (0 of 3)",
+    not_found: expect.stringMatching(/^`CLAUDE\.md`, `REVIEW\.md`, .*`\.agents\/skills`$/)
+  })
+  expect(view(read)).not.toHaveProperty("instructions")
 })
 
 describe("the coverage of a large change", () => {
