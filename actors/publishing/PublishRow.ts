@@ -13,7 +13,7 @@ import { runLifecycle } from "../../src/domain/Run.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { DuringOutage } from "../../src/forge/HostHealth.ts"
 import { Forges } from "../../src/forge/Forges.ts"
-import { HasNoOthers, WriteOwner } from "../../src/forge/WriteOwner.ts"
+import { HasNoOthers, WriteOwner, WrittenStatus } from "../../src/forge/WriteOwner.ts"
 import type { WritePermits } from "../../src/forge/WritePermits.ts"
 import * as Metrics from "../../src/observability/Metrics.ts"
 import { Progress } from "../../src/observability/Progress.ts"
@@ -138,10 +138,10 @@ const settleFailure = Effect.fnUntraced(function* (
 
 /** Returns the update of a row that was sent, that had nothing to write, or for which the host has no place. */
 const settleSent = (sent: SentRow): PublicationUpdate => {
-  const { hostId, url, ignoredDismissals, listed, nothingToDo, posted, reactions, skipped } = sent
+  const { hostId, url, ignoredDismissals, listed, note, nothingToDo, posted, reactions, skipped } = sent
   if (skipped !== undefined) return { status: "dropped", error: skipped }
   return nothingToDo === undefined
-    ? { status: "sent", hostId, url, ignoredDismissals, listed, posted, reactions }
+    ? { status: "sent", error: note, hostId, url, ignoredDismissals, listed, posted, reactions }
     : { status: "nothing_to_do", error: nothingToDo, ignoredDismissals, reactions }
 }
 
@@ -169,7 +169,7 @@ const followWithdrawal = Effect.fnUntraced(function* (
 
 /**
  * Repeats a status that was written while another publisher took the target over: that one may have written before this one, from newer
- * records.
+ * records. It counts as attempted, because what this one wrote is not recorded.
  */
 const repeatStatus = Effect.fnUntraced(function* (row: Publication) {
   if (row.operation._tag !== "Status") return
@@ -181,7 +181,7 @@ const repeatStatus = Effect.fnUntraced(function* (row: Publication) {
     run.analysis !== undefined || runLifecycle.isTerminal(run.status)
   )
   const id = newId()
-  const again = { ...row, id, operationId: OperationId.make(id), operation, status: "pending", attempts: 0 } as const
+  const again = { ...row, id, operationId: OperationId.make(id), operation, status: "pending", attempts: 1 } as const
   yield* (yield* Outbox).add([again], yield* Clock.currentTimeMillis)
 })
 
@@ -208,6 +208,7 @@ const callHost = Effect.fnUntraced(function* (
       .pipe(
         Effect.provideService(WriteOwner, { fence, guard }),
         Effect.provideService(HasNoOthers, checks.hasNoOthers),
+        Effect.provideService(WrittenStatus, write.written),
         Effect.provideService(DuringOutage, "wait"),
         Effect.provideService(Records, records),
         Effect.withSpan("publication", {

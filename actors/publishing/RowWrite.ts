@@ -13,15 +13,20 @@
  *   row is sent again with the demanded one.
  * - A process that dies while it writes leaves its row in `sending`, which the next publisher of the target repeats with the records of then.
  *   The others wait for it.
+ * - An app writes the status as a check run, whose id the records have (`Outbox.writtenStatus`). They are read together with the verdicts, so that
+ *   a commit has one check that is not completed.
  * - The exception is a process that is frozen after these checks, right before its request, for so long that its target is taken over and the
  *   others have written. When it continues, it adds a row that writes the status once more.
  */
 import { Effect, Equal } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
+import { hostTrigger } from "../../src/domain/Change.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
+import type { StoreError } from "../../src/database/StoreError.ts"
+import type { WrittenRecords } from "../../src/forge/WriteOwner.ts"
 import type { Outputs } from "../../src/outputs/Outputs.ts"
 import type { Queue } from "../../src/queue/Queue.ts"
 import type { Runs } from "../../src/store/Runs.ts"
@@ -40,6 +45,12 @@ export type WriteServices = ConfigStore | Outputs | Queue | Runs
 export const openStatus = ({ status }: Publication): "pending" | "unknown" =>
   status === "unknown" ? "unknown" : "pending"
 
+/** Records of a commit without a status. */
+const nothingWritten: WrittenRecords = { hostIds: [], isCertain: true }
+
+const writesChecks = ({ change }: Run, { triggers }: Snapshot): boolean =>
+  triggers.get(hostTrigger(change))?.settings.app !== undefined
+
 export class RowWrite {
   readonly #hold: TargetHold
   readonly #run: Run
@@ -51,6 +62,7 @@ export class RowWrite {
   #isHeld = false
   #isBegun = false
   #isBusy = false
+  #written: WrittenRecords | undefined
   #objection: Reason | undefined
 
   constructor(hold: TargetHold, run: Run, snapshot: Snapshot, row: Publication) {
@@ -59,6 +71,12 @@ export class RowWrite {
     this.#snapshot = snapshot
     this.#row = row
     this.#sending = row
+    this.#written = writesChecks(run, snapshot) && row.operation._tag === "Status" ? nothingWritten : undefined
+  }
+
+  /** What the records contain about the status of the commit; undefined where it has no id that matters. */
+  get written(): WrittenRecords | undefined {
+    return this.#written
   }
 
   /** True if a write may have reached the host. */
@@ -126,15 +144,25 @@ export class RowWrite {
     const { operation: planned } = this.#row
     const { operation: sending } = this.#sending
     if (planned._tag !== "Status" || sending._tag !== "Status") return Effect.void
-    return Effect.flatMap(
-      Effect.mapError(currentStatus(this.#run, this.#snapshot, planned), storeFailed),
-      ({ isHeld, status }) => {
-        if (status.state === sending.state && Equal.equals(status.description, sending.description)) return Effect.void
-        this.#sending = { ...this.#row, operation: status }
-        this.#isHeld = isHeld
-        this.#isChanged = true
-        return rejected({ _tag: "StatusChanged" })
-      }
-    )
+    const read = Effect.zip(currentStatus(this.#run, this.#snapshot, planned), this.#readWritten(planned.head))
+    return Effect.flatMap(Effect.mapError(read, storeFailed), ([{ isHeld, status }, written]) => {
+      const isCurrent = status.state === sending.state && Equal.equals(status.description, sending.description)
+      if (isCurrent && Equal.equals(written, this.#written)) return Effect.void
+      this.#sending = { ...this.#row, operation: status }
+      this.#written = written
+      this.#isHeld = isHeld
+      this.#isChanged = true
+      return rejected({ _tag: "StatusChanged" })
+    })
   })
+
+  /** Reads what the records contain about the status of the commit. An earlier attempt may have written without being recorded. */
+  #readWritten(head: string): Effect.Effect<WrittenRecords | undefined, StoreError> {
+    if (this.#written === undefined) return Effect.undefined
+    const { attempts, status } = this.#row
+    return Effect.map(this.#hold.writtenStatus(this.#row, head), (written) => ({
+      ...written,
+      isCertain: written.isCertain && attempts === 0 && status !== "unknown"
+    }))
+  }
 }

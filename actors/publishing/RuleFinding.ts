@@ -72,7 +72,7 @@ const planAgain = Effect.fnUntraced(function* (run: Run, analysis: Analysis, rul
   const verdict = planVerdict(workspace, change, analysis, plan)
   const rows: ReadonlyArray<Publication> = [
     ...plan.filter(({ operation }) => operation._tag === "Summary" || operation._tag === "Verdict"),
-    ...outputs.status(input, verdict.state, verdict.description)
+    ...outputs.status(input, verdict.state, verdict.description, { analysis, plan })
   ]
   const placed = rows.map((row, index) => ({ ...row, position: firstPosition + index }))
   return { verdict, rows: placed, dismissal: workspace.review.dismissal }

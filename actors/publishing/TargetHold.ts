@@ -9,6 +9,7 @@ import type { Publication, PublicationStatus } from "../../src/domain/Publicatio
 import { errorReason } from "../../src/domain/Reason.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
+import type { WrittenRecords } from "../../src/forge/WriteOwner.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import type { PublicationUpdate } from "../../src/store/Outbox.ts"
 import type { StoreError } from "../../src/database/StoreError.ts"
@@ -106,6 +107,10 @@ export class TargetHold {
     this.#isDoubtful = this.#isDoubtful || start === "lost"
     return start
   })
+
+  writtenStatus(row: Publication, head: string): Effect.Effect<WrittenRecords, StoreError> {
+    return this.#outbox.writtenStatus(row, head)
+  }
 
   drop(row: Publication, reason: Reason): Effect.Effect<void, StoreError> {
     return Effect.asVoid(this.move(row, row.status, { status: "dropped", error: reason }))

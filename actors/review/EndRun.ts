@@ -64,7 +64,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   // The status comes last, so that a head that is marked as reviewed has its comments.
   const verdict = planVerdict(work.workspace, run.change, analysis, plan)
   const status = outputs
-    .status(input, verdict.state, verdict.description)
+    .status(input, verdict.state, verdict.description, { analysis, plan })
     .map((row) => ({ ...row, position: plan.length }))
   const recorded = hasStatus(run.change) ? verdict : undefined
   const runs = yield* Runs

@@ -143,11 +143,14 @@ export const isUnreviewed = (own: VerdictKey, verdicts: ReadonlyArray<VerdictKey
 /** Returns whether a status lets a commit be merged, or may. */
 export const isGreen = (state: StatusState): boolean => state === "success" || state === "neutral"
 
+/** The details of a status belong to its own verdict. */
+const withoutDetails = ({ details: _details, ...status }: Status): Status => status
+
 /** Returns the status of the pull request and base branch of a run alone. `planned`: the status that the run planned. */
 const ownStatus = (own: OwnRun, planned: Status, recorded: HeadVerdict | undefined): Status => {
   if (recorded === undefined) return planned
   const { state, description } = recorded.verdict
-  const recordedStatus = { ...planned, state, description }
+  const recordedStatus = { ...withoutDetails(planned), state, description }
   if (recorded.runId > own.runId) return recordedStatus
   if (planned.state === "pending") return planned
   if (recorded.runId === own.runId) return isWorse(state, planned.state) ? recordedStatus : planned
@@ -159,7 +162,7 @@ const ownStatus = (own: OwnRun, planned: Status, recorded: HeadVerdict | undefin
 export const repeatedStatus = (planned: Status, verdict: RunVerdict | undefined, hasEnded: boolean): Status => {
   if (planned.state !== "pending" || !hasEnded) return planned
   const { state, description } = verdict ?? { state: "neutral" as const, description: endDescriptions.skipped }
-  return { ...planned, state, description }
+  return { ...withoutDetails(planned), state, description }
 }
 
 /** Returns the description of a verdict of another pull request or base branch. */
@@ -188,7 +191,8 @@ export const headStatus = (
   const isNone = !own.hasReview && recorded === undefined
   if (other === undefined || !(isNone || isWorse(other.verdict.state, ownShown.state)))
     return { status: ownShown, heldBy: undefined }
-  return { status: { ...planned, state: other.verdict.state, description: describeHeld(other, sign) }, heldBy: other }
+  const held = { state: other.verdict.state, description: describeHeld(other, sign) }
+  return { status: { ...withoutDetails(planned), ...held }, heldBy: other }
 }
 
 /** Returns the verdict that the status of a head shows. */

@@ -11,6 +11,9 @@ import { Schema } from "effect"
 export const TargetKey = Schema.String.pipe(Schema.brand("TargetKey"))
 export type TargetKey = typeof TargetKey.Type
 
+/** Returns whether two targets are of one repository, whichever triggers their keys name. */
+export const isSameRepository = (one: TargetKey, other: TargetKey): boolean => one.split(":")[1] === other.split(":")[1]
+
 /** A delivery, however often it is sent: `<provider>:<delivery id>`. There is one event record per key. */
 export const DeliveryKey = Schema.String.pipe(Schema.brand("DeliveryKey"))
 export type DeliveryKey = typeof DeliveryKey.Type

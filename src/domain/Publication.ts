@@ -129,6 +129,24 @@ export type SummaryProblems = typeof SummaryProblems.Type
 export const StatusState = Schema.Literals(["pending", "success", "failure", "neutral"])
 export type StatusState = typeof StatusState.Type
 
+/** A remark on lines of a file at the head, for a finding without a comment. Lines are 1-based; the texts are plain. */
+export const StatusAnnotation = Schema.Struct({
+  path: Schema.String,
+  start: Schema.Int,
+  end: Schema.Int,
+  severity: Severity,
+  title: Schema.String,
+  message: Schema.String
+})
+export type StatusAnnotation = typeof StatusAnnotation.Type
+
+/** What a host shows with a verdict, where it shows more than one line: the coverage as Markdown, and remarks on lines. */
+export const StatusDetails = Schema.Struct({
+  text: Schema.String,
+  annotations: Schema.Array(StatusAnnotation)
+})
+export type StatusDetails = typeof StatusDetails.Type
+
 export const Operation = Schema.Union([
   /** Managed issues of a scope after this review. Sending it reads the issues at the host and yields the missing `Issue` operations. */
   Schema.Struct({
@@ -230,7 +248,9 @@ export const Operation = Schema.Union([
     head: Schema.String,
     state: StatusState,
     description: Reason,
-    url: Schema.optional(Schema.String)
+    url: Schema.optional(Schema.String),
+    /** Absent where the host has no place for them. */
+    details: Schema.optional(StatusDetails)
   })
 ])
 export type Operation = typeof Operation.Type

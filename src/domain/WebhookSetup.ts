@@ -49,7 +49,12 @@ const featureTable = {
     },
     rights: {
       ...ofGitea(["write:repository", "write:issue", "read:user"]),
-      github: ["Contents: read", "Pull requests: write", "Issues: write", "Commit statuses: write"],
+      github: [
+        "Contents: read",
+        "Pull requests: write",
+        "Issues: write",
+        "Commit statuses: write (of an app Checks: write)"
+      ],
       gitlab: ["api"]
     }
   },
@@ -85,7 +90,7 @@ const featureTable = {
     },
     rights: {
       ...ofGitea(["write:repository"]),
-      github: ["Contents: read", "Commit statuses: write"],
+      github: ["Contents: read"],
       gitlab: ["api"]
     }
   },

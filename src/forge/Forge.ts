@@ -6,7 +6,7 @@ import type { Effect, Redacted } from "effect"
 import type { RejectReason } from "../domain/Decision.ts"
 import type { EventFacts, HostEvent } from "../domain/HostEvent.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
-import type { InlineComment, ReviewEvent, StatusState } from "../domain/Publication.ts"
+import type { InlineComment, ReviewEvent, StatusDetails, StatusState } from "../domain/Publication.ts"
 import type { HeadRepo, Person, Repo } from "../domain/Change.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
 import type { HostHooks } from "./hosts/HostHooks.ts"
@@ -169,6 +169,19 @@ export interface NewReview {
   readonly pending: PendingPolicy
 }
 
+/** The verdict about a commit, as a host shows it. */
+export interface HostStatus {
+  readonly state: StatusState
+  /** One line of at most 140 characters. */
+  readonly description: string
+  readonly url: string | undefined
+  /** The same for each attempt to write it. */
+  readonly key: string
+  /** Number of the pull request whose review it is. */
+  readonly number: number | undefined
+  readonly details?: StatusDetails | undefined
+}
+
 /** The outbound half for the credentials of one trigger. Each method acts on one repository. */
 export interface ForgeClient {
   /**
@@ -247,15 +260,11 @@ export interface ForgeClient {
   readonly commentText: (repo: Repo, number: number, hostId: string) => Effect.Effect<string | undefined, ForgeError>
   /** Comment by the own account on the pull request that contains `marker`. Reads all pages. */
   readonly findComment: (repo: Repo, number: number, marker: string) => Effect.Effect<OwnText | undefined, ForgeError>
-  readonly setStatus: (
-    repo: Repo,
-    head: string,
-    status: {
-      readonly state: StatusState
-      readonly description: string
-      readonly url: string | undefined
-    }
-  ) => Effect.Effect<HostWrite, ForgeError, Writing>
+  /**
+   * Shows the verdict about a commit under the name `aicr/review`: as its status, or as a check run where the host has them for the
+   * credential. `WrittenStatus` has what the records contain about it.
+   */
+  readonly setStatus: (repo: Repo, head: string, status: HostStatus) => Effect.Effect<HostWrite, ForgeError, Writing>
   readonly changes: HostChanges
   readonly issues: HostIssues
   readonly threads: HostThreads

@@ -30,6 +30,19 @@ export const HasNoOthers = Context.Reference<Effect.Effect<boolean, ForgeError>>
   defaultValue: () => Effect.succeed(false)
 })
 
+/** The records about the writes of a status of one commit. */
+export interface WrittenRecords {
+  /** Ids that the host returned for them. */
+  readonly hostIds: ReadonlyArray<string>
+  /** False if a write may have reached the host without being recorded. */
+  readonly isCertain: boolean
+}
+
+/** What the records contain about the status of a commit that is being written; undefined if they were not read. */
+export const WrittenStatus = Context.Reference<WrittenRecords | undefined>("aicr/forge/WrittenStatus", {
+  defaultValue: () => undefined
+})
+
 /** Services that a client requires for a write. */
 export type Writing = WriteOwner | WritePermits
 

@@ -3,6 +3,7 @@ import { Context } from "effect"
 import type { Effect } from "effect"
 import type { Reason } from "../domain/Reason.ts"
 import type { Workspace } from "../config/Snapshot.ts"
+import type { Analysis } from "../domain/Analysis.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Publication, Reaction, StatusState } from "../domain/Publication.ts"
 import type { IssueCode } from "../domain/IssueCode.ts"
@@ -21,6 +22,12 @@ export interface SentRow extends Omit<Sent, "next"> {
   readonly next: ReadonlyArray<Publication>
 }
 
+/** The result of a review with the publications that show it. */
+export interface PlannedReview {
+  readonly analysis: Analysis
+  readonly plan: ReadonlyArray<Publication>
+}
+
 export class Outputs extends Context.Service<
   Outputs,
   {
@@ -28,11 +35,15 @@ export class Outputs extends Context.Service<
     readonly anyFor: (workspace: Workspace, change: Change) => boolean
     /** Returns the publications of an analysis in sending order, with deterministic operation ids. */
     readonly plan: (input: PublishInput) => ReadonlyArray<Publication>
-    /** Returns the commit status publications; empty where the host or the configuration has none. */
+    /**
+     * Returns the commit status publications; empty where the host or the configuration has none. `review`: the result that it is about, and the
+     * other publications of it.
+     */
     readonly status: (
       input: Omit<PublishInput, "analysis">,
       state: StatusState,
-      description: Reason
+      description: Reason,
+      review?: PlannedReview
     ) => ReadonlyArray<Publication>
     /** Returns the code of open managed issues of the change's channels, which the review searches for at the head. */
     readonly issueCode: (

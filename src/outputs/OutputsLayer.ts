@@ -101,7 +101,7 @@ const withOwner =
 
 const rowOfSent = (
   publication: Publication,
-  { hostId, url, next = [], ignoredDismissals, listed, nothingToDo, posted, reactions, skipped }: Sent
+  { hostId, url, next = [], ignoredDismissals, listed, note, nothingToDo, posted, reactions, skipped }: Sent
 ): SentRow => ({
   hostId,
   url,
@@ -110,6 +110,7 @@ const rowOfSent = (
   posted,
   listed,
   skipped,
+  note,
   nothingToDo,
   next: next.map((planned) => toPublication(publication, publication.channel, publication.position, planned))
 })
@@ -131,7 +132,11 @@ const sendWith = (sender: Sender): Outputs["Service"]["send"] =>
     if (isHostOperation(operation)) {
       const linked = operation._tag === "Status" ? withSummaryLink(operation, change, previous) : operation
       const written = yield* clients.execute(
-        (client) => sendAtHost(client, change, linked, workspace.review.output_language),
+        (client) =>
+          sendAtHost(client, change, linked, {
+            key: publication.operationId,
+            language: workspace.review.output_language
+          }),
         clients.host(workspace, change),
         { workspace, change, isStatus: linked._tag === "Status" }
       )

@@ -19,6 +19,7 @@ import type {
   Reaction
 } from "../domain/Publication.ts"
 import type { Reason } from "../domain/Reason.ts"
+import type { WrittenRecords } from "../forge/WriteOwner.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
 export interface PublicationUpdate {
@@ -83,6 +84,11 @@ export class Outbox extends Context.Service<
       token: PublisherToken,
       now: number
     ) => Effect.Effect<"started" | "busy" | "lost", StoreError>
+    /** Returns the ids that hosts returned for the other statuses of a row's commit in its repository, and whether one may be missing. */
+    readonly writtenStatus: (
+      row: Pick<Publication, "id" | "targetKey">,
+      head: string
+    ) => Effect.Effect<WrittenRecords, StoreError>
     /** Targets with open rows; woken at start and by the sweeper. */
     readonly targets: Effect.Effect<ReadonlyArray<TargetKey>, StoreError>
     /** Counts the rows that wait because a host refuses the credential of a trigger, by trigger. */

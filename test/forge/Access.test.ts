@@ -202,8 +202,8 @@ describe("scopes", () => {
     const granted = { contents: "read", pull_requests: "write", issues: "read", metadata: "read" }
     expect(missingOfInstallation(granted).map(inEnglish)).toEqual([
       "the app's installation lacks the permission issues: write (summaries, issues and labels); grant it in the app's settings",
-      "the app's installation lacks the permission statuses: write (the commit status); grant it in the app's settings"
+      "the app's installation lacks the permission checks: write (the check run, instead of which a commit status is written); grant it in the app's settings"
     ])
-    expect(missingOfInstallation({ ...granted, issues: "write", statuses: "admin" })).toEqual([])
+    expect(missingOfInstallation({ ...granted, issues: "write", checks: "admin" })).toEqual([])
   })
 })

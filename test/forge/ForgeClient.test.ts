@@ -201,14 +201,15 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
 
   it("sets commit statuses, the same one twice too", async () => {
     const { client, repo, pull, forge } = host
-    const status = { state: "failure", description: "no", url: "http://dash.test/run/1" } as const
+    const common = { url: undefined, key: "k", number: 1 }
+    const status = { ...common, state: "failure", description: "no", url: "http://dash.test/run/1" } as const
     await run(client.setStatus(repo, pull.head, status))
     await run(client.setStatus(repo, pull.head, status))
-    await run(client.setStatus(repo, pull.head, { state: "success", description: "d".repeat(500), url: undefined }))
+    await run(client.setStatus(repo, pull.head, { ...common, state: "success", description: "d".repeat(500) }))
     const statuses = forge.repository(repoName).statuses.get(pull.head) ?? []
     expect(statuses.at(-1)).toMatchObject({ context: "aicr/review", state: "success" })
     // None of them lets a commit pass that was not read.
-    await run(client.setStatus(repo, pull.head, { state: "neutral", description: "part", url: undefined }))
+    await run(client.setStatus(repo, pull.head, { ...common, state: "neutral", description: "part" }))
     const neutral = { gitea: "warning", forgejo: "warning", github: "error", gitlab: "skipped" }[kind]
     expect(forge.repository(repoName).statuses.get(pull.head)?.at(-1)?.state).toBe(neutral)
     expect(statuses[0]).toMatchObject({ state: kind === "gitlab" ? "failed" : "failure", description: "no" })

@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite"
 import { stringify } from "yaml"
 import type { DemoPull, NewPull } from "../../demo/DemoForgeState.ts"
 import { AicrProcess } from "./AicrProcess.ts"
+import { grantChecks } from "./FakeChecks.ts"
 import { makeHostTrigger, startFakeForge } from "./FakeForge.ts"
 import type { FakeForge } from "./FakeForge.ts"
 import { review, startFakeModel } from "./FakeModel.ts"
@@ -23,6 +24,8 @@ interface DownHostOptions {
   /** The workspace. Default: that of one repository. */
   readonly workspace?: object
   readonly env?: Readonly<Record<string, string>>
+  /** Whether the installation of the app may write check runs. */
+  readonly mayWriteChecks?: boolean
   /** Called before the first start. */
   readonly before?: (open: (name: string) => Promise<DemoPull>) => Promise<void>
 }
@@ -54,6 +57,7 @@ export class DownHost implements AsyncDisposable {
   static async start(kind: FakeForge["kind"], options: DownHostOptions = {}): Promise<DownHost> {
     const directory = await mkdtemp(join(tmpdir(), "aicr-catch-up-"))
     const forge = await startFakeForge(kind)
+    grantChecks(forge, options.mayWriteChecks ?? false)
     const model = await startFakeModel(review([], "No problems."))
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`

@@ -7,6 +7,7 @@ import { page } from "../../demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../demo/DemoForgeDialect.ts"
 import type { DemoDelivery, DemoForge } from "../../demo/DemoForge.ts"
 import type { DemoState } from "../../demo/DemoForgeState.ts"
+import { checkRoutes, installationToken, mayWriteChecks } from "./FakeChecks.ts"
 
 interface LoggedAttempt {
   /** Beyond the exact integers, as those of the host. */
@@ -101,9 +102,13 @@ const routes: ReadonlyArray<DemoRoute> = [
   {
     method: "POST",
     path: "/app/installations/{installation_id}/access_tokens",
-    answer: () => ({
+    answer: ({ state }) => ({
       status: 201,
-      body: { token: "app.installation.token", expires_at: new Date(Date.now() + 3_600_000).toISOString() }
+      body: {
+        token: installationToken,
+        expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+        permissions: mayWriteChecks(state) ? { checks: "write" } : { statuses: "write" }
+      }
     })
   },
   { method: "GET", path: "/app/hook/deliveries", answer: list },
@@ -120,4 +125,7 @@ const routes: ReadonlyArray<DemoRoute> = [
   { method: "POST", path: "/app/hook/deliveries/{delivery_id}/attempts", answer: repeat }
 ]
 
-export const withApp = (dialect: DemoDialect): DemoDialect => ({ ...dialect, routes: [...routes, ...dialect.routes] })
+export const withApp = (dialect: DemoDialect): DemoDialect => ({
+  ...dialect,
+  routes: [...routes, ...checkRoutes, ...dialect.routes]
+})

@@ -240,6 +240,63 @@ const githubHooks = (path: string): Node => ({
   [`${path}/{hook_id}`]: write("patch", githubChange),
   [`${path}/{hook_id}/deliveries`]: get({ per_page: "integer", cursor: "string" })
 })
+/** Check runs of docs.github.com, "Create a check run" and "Update a check run". */
+const annotation = {
+  path: { type: "string" },
+  ...Object.fromEntries(
+    ["start_line", "end_line", "start_column", "end_column"].map((name) => [name, { type: "integer", minimum: 1 }])
+  ),
+  annotation_level: { type: "string", enum: ["notice", "warning", "failure"] },
+  message: { type: "string", minLength: 1, maxLength: 65_535 },
+  title: { type: "string", maxLength: 255 },
+  raw_details: { type: "string" }
+}
+const checkRun = {
+  name: { type: "string" },
+  details_url: { type: "string" },
+  external_id: { type: "string" },
+  status: { type: "string", enum: ["queued", "in_progress", "completed"] },
+  started_at: { type: "string", format: "date-time" },
+  conclusion: {
+    type: "string",
+    enum: ["action_required", "cancelled", "failure", "neutral", "success", "skipped", "timed_out"]
+  },
+  completed_at: { type: "string", format: "date-time" },
+  output: {
+    type: "object",
+    required: ["title", "summary"],
+    properties: {
+      title: { type: "string", minLength: 1 },
+      summary: { type: "string", minLength: 1, maxLength: 65_535 },
+      text: { type: "string", maxLength: 65_535 },
+      annotations: {
+        type: "array",
+        maxItems: 50,
+        items: {
+          type: "object",
+          required: ["path", "start_line", "end_line", "annotation_level", "message"],
+          properties: annotation
+        }
+      }
+    }
+  }
+}
+const checkRuns: Node = {
+  "/repos/{owner}/{repo}/check-runs": write("post", { ...checkRun, head_sha: { type: "string" } }, [
+    "name",
+    "head_sha"
+  ]),
+  "/repos/{owner}/{repo}/check-runs/{check_run_id}": write("patch", checkRun),
+  // "List check runs for a Git reference"
+  "/repos/{owner}/{repo}/commits/{ref}/check-runs": get({
+    check_name: "string",
+    status: "string",
+    filter: "string",
+    app_id: "integer",
+    per_page: "integer",
+    page: "integer"
+  })
+}
 /** Webhooks of docs.gitlab.com, "Project webhooks", "Group webhooks". */
 const gitlabHook = {
   url: { type: "string" },
@@ -264,6 +321,7 @@ const leftOut: Readonly<Record<string, Node>> = {
   // "List commit statuses for a reference"
   github: {
     ...actions("per_page"),
+    ...checkRuns,
     ...githubHooks("/repos/{owner}/{repo}/hooks"),
     ...githubHooks("/orgs/{org}/hooks"),
     // "Get a webhook configuration for an app", "Update a webhook configuration for an app"

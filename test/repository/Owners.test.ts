@@ -115,6 +115,8 @@ describe("owners", () => {
       "aicr/forge/Paces",
       "aicr/forge/ResponseTimeout",
       "aicr/forge/WriteGap",
+      // Records that are read only.
+      "aicr/forge/WrittenStatus",
       // Limits of log lines only.
       "aicr/observability/WarningLimits",
       // Records that are read only.

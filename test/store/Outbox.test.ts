@@ -4,6 +4,7 @@ import { verbatimReason } from "../../src/domain/Reason.ts"
 import { PublisherToken } from "../../src/domain/FencingToken.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
+import type { PublicationUpdate } from "../../src/store/Outbox.ts"
 import { databases } from "./Databases.ts"
 import { publication } from "./Fixtures.ts"
 
@@ -63,6 +64,39 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
           []
         )
       })
+    )
+
+    it.effect(
+      "returns the ids of the other statuses of a commit in its repository, and whether one may be missing",
+      () =>
+        Effect.gen(function* () {
+          const outbox = yield* Outbox
+          const head = "of-many"
+          const status = { _tag: "Status", head, state: "success", description: verbatimReason("") } as const
+          const [own, other, foreign] = [
+            "t:a/b:pull_request:1",
+            "manual:a/b:pull_request:2",
+            "t:c/d:pull_request:1"
+          ].map((key) => publication({ targetKey: TargetKey.make(key), operation: status }))
+          assert(own !== undefined && other !== undefined && foreign !== undefined)
+          yield* outbox.add([own, other, foreign], 1)
+          const written = outbox.writtenStatus(own, head)
+          const move = Effect.fnUntraced(function* (row: typeof own, ...to: ReadonlyArray<PublicationUpdate>) {
+            const token = yield* outbox.takeOver(row.targetKey, 2)
+            assert.strictEqual(yield* outbox.startStatus(row, "pending", token, 2), "started")
+            for (const update of to) assert.isTrue(yield* outbox.move(row.id, "sending", update, token, 2))
+          })
+          yield* move(foreign, { status: "unknown" })
+          assert.deepStrictEqual(yield* written, { hostIds: [], isCertain: true })
+          yield* move(other, { status: "sent", hostId: "7:completed" })
+          assert.deepStrictEqual(yield* written, { hostIds: ["7:completed"], isCertain: true })
+          yield* move(own, { status: "sent", hostId: "8:in_progress" })
+          assert.deepStrictEqual(yield* written, { hostIds: ["7:completed"], isCertain: true })
+          const later = publication({ targetKey: own.targetKey, operation: status })
+          yield* outbox.add([later], 3)
+          yield* move(later, { status: "unknown" })
+          assert.deepStrictEqual(yield* written, { hostIds: ["7:completed"], isCertain: false })
+        })
     )
 
     it.effect("moves by compare-and-set and counts attempts", () =>

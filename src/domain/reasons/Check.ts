@@ -29,7 +29,7 @@ export const checkReasons = {
   UseCode: {},
   UseReviews: {},
   UseIssues: {},
-  UseStatus: {},
+  UseChecks: {},
   ClassicTokenLacksScope: { has: "reason", other: "text?" },
   TokenLacksApi: { has: "reason" },
   NoScope: {},

@@ -25,6 +25,7 @@ export const publicationReasons = {
   NoChangeRequest: {},
   IssuesCurrent: {},
   GoneAtHost: {},
+  CheckRefused: {},
   NoReactionsAtHost: {},
   /** The configuration does not have it, or does not permit it. */
   ChannelMissing: { channel: "text", workspace: "text" },

@@ -13,7 +13,7 @@ import { apiUrl, basicHeader, dispatcher, tokenCredential, writeGap } from "../h
 import { User, toPerson } from "./Responses.ts"
 import { appAuth } from "./AppAuth.ts"
 import { graphqlRoot, graphqlStatus } from "./Graphql.ts"
-import { missingOfInstallation, missingOfScopes } from "./Missing.ts"
+import { mayWriteChecks, missingOfInstallation, missingOfScopes } from "./Missing.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
 /** Provides the REST client: the same for all repositories, or one per installation. */
@@ -24,6 +24,8 @@ export interface Access {
   readonly search: (repo: Repo) => Rest
   /** Requests as the app itself; undefined with a token. */
   readonly app: Rest | undefined
+  /** Whether the installation of a repository may write check runs, as the host says with its token; undefined with a token of an account. */
+  readonly mayCheck: ((repo: Repo) => Effect.Effect<boolean, ForgeError>) | undefined
   readonly account: OwnAccount
   readonly self: ForgeClient["self"]
   readonly gitAuthorization: ForgeClient["gitAuthorization"]
@@ -64,6 +66,7 @@ export const access = (profile: TriggerProfile): Access => {
       search: (repo) =>
         makeRest({ ...searchOptions, credential: ofSearch(credential(repo)), renew: auth.forget(repo) }),
       app: auth.rest,
+      mayCheck: (repo) => Effect.map(auth.granted(repo), mayWriteChecks),
       account: auth.account,
       self: auth.account.self,
       gitAuthorization: (repo) => Effect.map(auth.token(repo), (token) => basicHeader("x-access-token", token)),
@@ -83,6 +86,7 @@ export const access = (profile: TriggerProfile): Access => {
     graphql: () => graphql,
     search: () => search,
     app: undefined,
+    mayCheck: undefined,
     account,
     self: account.self,
     gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("x-access-token", token)),

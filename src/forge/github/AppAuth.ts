@@ -57,12 +57,20 @@ const keyText = (trigger: string, app: AppSettings): Effect.Effect<string, Forge
   })
 }
 
+interface IssuedToken {
+  readonly token: Redacted.Redacted
+  readonly until: number
+  readonly permissions: Readonly<Record<string, string>>
+}
+
 export interface AppAuth {
   /** Requests as the app itself. */
   readonly rest: Rest
   /** Key of the host's rate limit. */
   readonly pace: string
   readonly token: (repo: Repo) => Effect.Effect<Redacted.Redacted, ForgeError>
+  /** Permissions of that token by name, as the host issued it. */
+  readonly granted: (repo: Repo) => Effect.Effect<Readonly<Record<string, string>>, ForgeError>
   /** Forgets the token that the host refused. */
   readonly forget: (repo: Repo) => Effect.Effect<void>
   /** Account that authors the app's comments: `<slug>[bot]`. */
@@ -110,15 +118,15 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
       ? Effect.succeed(app.installation_id)
       : Effect.map(findInstallation(repo), ({ id }) => id)
 
-  const tokens = new Map<string, { readonly token: Redacted.Redacted; readonly until: number }>()
+  const tokens = new Map<string, IssuedToken>()
   const issuing = Semaphore.makeUnsafe(1)
   const keyOf = (repo: Repo) => (app.installation_id === undefined ? repo.fullName.toLowerCase() : "")
   const forget: AppAuth["forget"] = (repo) => Effect.sync(() => void tokens.delete(keyOf(repo)))
-  const token: AppAuth["token"] = (repo) =>
+  const issue = (repo: Repo): Effect.Effect<IssuedToken, ForgeError> =>
     Effect.gen(function* () {
       const cacheKey = keyOf(repo)
       const cached = tokens.get(cacheKey)
-      if (cached !== undefined && cached.until > (yield* Clock.currentTimeMillis)) return cached.token
+      if (cached !== undefined && cached.until > (yield* Clock.currentTimeMillis)) return cached
       const id = yield* installation(repo)
       const issued = yield* rest
         .write(
@@ -131,13 +139,16 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
           InstallationToken
         )
         .pipe(Effect.provideService(WriteOwner, anyWriter), Effect.provide(WritePermits.layerAlone))
-      const renewed = Redacted.make(issued.token)
-      tokens.set(cacheKey, { token: renewed, until: Date.parse(issued.expires_at) - renewBefore })
+      const until = Date.parse(issued.expires_at) - renewBefore
+      const renewed = { token: Redacted.make(issued.token), until, permissions: issued.permissions ?? {} }
+      tokens.set(cacheKey, renewed)
       return renewed
     }).pipe(issuing.withPermit)
+  const token: AppAuth["token"] = (repo) => Effect.map(issue(repo), (issued) => issued.token)
+  const granted: AppAuth["granted"] = (repo) => Effect.map(issue(repo), (issued) => issued.permissions)
 
   const account = ownAccount(Effect.map(rest.get({ path: "/app" }, App), ({ slug }) => ({ username: `${slug}[bot]` })))
   const permissions: AppAuth["permissions"] = (repo) =>
-    Effect.map(findInstallation(repo), (granted) => granted.permissions ?? {})
-  return { rest, pace: `app ${issuer}`, token, forget, account, permissions }
+    Effect.map(findInstallation(repo), (found) => found.permissions ?? {})
+  return { rest, pace: `app ${issuer}`, token, granted, forget, account, permissions }
 }

@@ -19,6 +19,7 @@ import { ownerAndName } from "../http/Profile.ts"
 import { limits } from "../webhook/Payload.ts"
 import type { Access } from "./Access.ts"
 import { githubPullList } from "./ChangedPulls.ts"
+import { readChecks } from "./CheckRuns.ts"
 import { stateNames, statusContext } from "./Comments.ts"
 import { toCommentId } from "./CommentId.ts"
 import { githubDeliveries } from "./Deliveries.ts"
@@ -35,7 +36,7 @@ const readPushed = reader(PushedCommit, ({ author, commit, sha }) =>
 
 const kinds = { issue: "general", line: "line" } as const
 
-export const githubChanges = (host: Pick<Access, "app" | "rest" | "search" | "self">): HostChanges => {
+export const githubChanges = (host: Pick<Access, "app" | "mayCheck" | "rest" | "search" | "self">): HostChanges => {
   const { rest, self } = host
   const notes = (repo: Repo, number: number, since: number, kind: "issue" | "line") => {
     const path = `${repoPath}/${kind === "issue" ? "issues" : "pulls"}/{number}/comments`
@@ -82,6 +83,7 @@ export const githubChanges = (host: Pick<Access, "app" | "rest" | "search" | "se
         })
       ),
     ownStatus: Effect.fnUntraced(function* (repo, head) {
+      if (yield* host.mayCheck?.(repo) ?? Effect.succeed(false)) return (yield* readChecks(host, repo, head))[0]?.seen
       const account = yield* self
       const { items } = yield* rest(repo).list(
         { path: `${repoPath}/commits/{ref}/statuses`, params: { ...ownerAndName(repo), ref: head } },

@@ -7,7 +7,8 @@ import type { ForgeClient } from "../Forge.ts"
 import { actionsCi } from "../hosts/ActionsCi.ts"
 import { access } from "./Access.ts"
 import { githubChanges } from "./Changes.ts"
-import { githubComments, githubStatus } from "./Comments.ts"
+import { githubVerdict } from "./CheckRuns.ts"
+import { githubComments } from "./Comments.ts"
 import { githubCommitComments } from "./CommitComments.ts"
 import { githubContents } from "./Contents.ts"
 import { githubConversations } from "./Conversations.ts"
@@ -34,7 +35,7 @@ export const githubClient = (profile: TriggerProfile): ForgeClient => {
     ...githubPulls(rest),
     ...githubReviews(host),
     ...comments,
-    setStatus: githubStatus(rest),
+    setStatus: githubVerdict(host),
     changes: githubChanges(host),
     ...githubIssues(rest, host.account),
     ...githubContents(rest),

@@ -12,6 +12,8 @@
  * | A search has at most 1,000 results from 4,000 repositories and 30 requests a minute apart from other requests, and may say that it is incomplete | github/ChangedPulls.ts |
  * | A search for an owner that is unknown or hidden is refused with 422 | github/ChangedPulls.ts |
  * | The first page of a comparison has the files, too | github/Changes.ts |
+ * | Only an app writes check runs; a required check passes with `success`, `neutral` or `skipped`, and the newest of a name counts | github/CheckRuns.ts |
+ * | The response to the request for a token of an installation has its permissions | github/AppAuth.ts |
  * | The installation of an app has no role in a repository | github/Permissions.ts |
  * | A renamed or transferred repository is redirected to | Http.ts, WriteAccess.ts |
  */
@@ -44,6 +46,12 @@ export const refusals = {
   noCollaborator: ["not_found"],
   /** The owner is unknown, or hidden from the account. */
   ownerUnknown: ["invalid"],
+  /** The check run is gone, or of another repository or app. */
+  checkGone: ["not_found"],
+  /** The texts or the lines of a check run. */
+  detailsRefused: ["invalid"],
+  /** The app may not write check runs. */
+  checkForbidden: ["forbidden"],
   /** The app is not installed on the repository. */
   notInstalled: ["not_found"]
 } as const

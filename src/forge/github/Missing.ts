@@ -11,7 +11,7 @@ const needed = {
   contents: ["read", { _tag: "UseCode" }],
   pull_requests: ["write", { _tag: "UseReviews" }],
   issues: ["write", { _tag: "UseIssues" }],
-  statuses: ["write", { _tag: "UseStatus" }]
+  checks: ["write", { _tag: "UseChecks" }]
 } as const satisfies Readonly<Record<string, readonly [level: "read" | "write", use: Reason]>>
 
 export const missingOfInstallation = (granted: Readonly<Record<string, string>>): ReadonlyArray<Reason> =>
@@ -20,6 +20,10 @@ export const missingOfInstallation = (granted: Readonly<Record<string, string>>)
       ? []
       : [{ _tag: "InstallationLacks", permission: `${name}: ${level}`, use }]
   )
+
+/** Returns whether an installation may write check runs. */
+export const mayWriteChecks = ({ checks = "" }: Readonly<Record<string, string>>): boolean =>
+  levels.indexOf(checks) >= levels.indexOf("write")
 
 /** `header`: `X-OAuth-Scopes`, which only classic tokens have. */
 export const missingOfScopes = (header: string | undefined, isPrivate: boolean): ReadonlyArray<Reason> => {

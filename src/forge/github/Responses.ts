@@ -196,6 +196,16 @@ export const ListedStatus = Schema.Struct({
   creator: Schema.optional(Schema.NullOr(User))
 })
 export const Status = Schema.Struct({ id: Schema.Int, url: Text })
+export const CheckRun = Schema.Struct({
+  id: Schema.Int,
+  status: Schema.String,
+  conclusion: Text,
+  external_id: Text,
+  html_url: Text,
+  started_at: Text,
+  app: Schema.optional(Schema.NullOr(Schema.Struct({ slug: Text })))
+})
+export const CheckRuns = Schema.Struct({ check_runs: Schema.Array(CheckRun) })
 export const Collaborator = Schema.Struct({ login: Schema.String, permissions: Permissions })
 export const Permission = Schema.Struct({ permission: Schema.String })
 export const App = Schema.Struct({ slug: Schema.String, name: Text })
@@ -218,7 +228,11 @@ export const Installation = Schema.Struct({
   id: Schema.Int,
   permissions: Schema.optional(Schema.Record(Schema.String, Schema.String))
 })
-export const InstallationToken = Schema.Struct({ token: Schema.String, expires_at: Schema.String })
+export const InstallationToken = Schema.Struct({
+  token: Schema.String,
+  expires_at: Schema.String,
+  permissions: Installation.fields.permissions
+})
 
 /** Repository in the list of its owner, or of an installation. */
 export const ListedRepository = Schema.Struct({

@@ -5,6 +5,7 @@
 import { Effect } from "effect"
 import { statusText } from "../review/StatusText.ts"
 import type { Change } from "../../domain/Change.ts"
+import type { OperationId } from "../../domain/Keys.ts"
 import type { Operation, Publication } from "../../domain/Publication.ts"
 import { digestIssue } from "../../forge/IssueHead.ts"
 import { ForgeError } from "../../forge/ForgeError.ts"
@@ -26,16 +27,20 @@ export const sendAtHost = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
   operation: HostOperation,
-  language: string
+  { key, language }: { readonly key: OperationId; readonly language: string }
 ): Effect.fn.Return<Sent, ForgeError, Writing> {
   const { repo } = change
   switch (operation._tag) {
     case "Status": {
-      const { head, state, url } = operation
+      const { details, head, state, url } = operation
+      const description = statusText(operation.description, language)
       return yield* client.setStatus(repo, head, {
         state,
-        description: statusText(operation.description, language),
-        url
+        description,
+        url,
+        key,
+        number: change.target.number,
+        details
       })
     }
     case "Label":

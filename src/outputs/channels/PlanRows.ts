@@ -13,6 +13,7 @@ import { labelId, statusId } from "./OperationId.ts"
 import type { Outputs } from "../Outputs.ts"
 import { route } from "./Routing.ts"
 import type { Routed } from "./Routing.ts"
+import { statusDetails } from "../review/StatusDetails.ts"
 import { replyRows } from "../ReplyRows.ts"
 import { hasStatus, setsStatus } from "../StatusEnd.ts"
 import { triageOperations } from "../issues/TriageOperations.ts"
@@ -105,8 +106,12 @@ export const planRows = (kinds: ChannelKinds, input: PublishInput): ReadonlyArra
   return [...rows, ...planLabel(input, input.workspace.review.labels.reviewed_tag, rows.length)]
 }
 
+/** Returns whether the host shows details with a verdict: a check run of GitHub, which an app writes. */
+const showsDetails = (workspace: Workspace, change: Change): boolean =>
+  workspace.snapshot().triggers.get(hostTrigger(change))?.settings.app !== undefined
+
 /** Plans the commit status of a run, and the label of a starting run. */
-export const statusRows: Outputs["Service"]["status"] = (input, state, description) => {
+export const statusRows: Outputs["Service"]["status"] = (input, state, description, review) => {
   const { workspace, change, head, runUrl } = input
   const label = state === "pending" ? planLabel(input, workspace.review.labels.auto_tag, 0) : []
   if (!setsStatus(workspace, change)) return label
@@ -115,7 +120,10 @@ export const statusRows: Outputs["Service"]["status"] = (input, state, descripti
     head,
     state,
     description,
-    ...(runUrl === undefined ? {} : { url: runUrl })
+    ...(runUrl === undefined ? {} : { url: runUrl }),
+    ...(review !== undefined && showsDetails(workspace, change)
+      ? { details: statusDetails(review, workspace.review.output_language) }
+      : {})
   }
   return [toPublication(input, hostChannel, 0, { operationId: statusId(input, state), operation }), ...label]
 }

@@ -274,10 +274,6 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
       icon: icons[severity],
       count: severities.filter((other) => other === severity).length
     }))
-  const { reviewed, lines } = analysis.coverage
-  const unchanged = countUnchanged(analysis.coverage)
-  const skipped = analysis.coverage.skipped.filter(({ reason }) => reason !== "unchanged")
-  const others = countSkipped(analysis.coverage) - unchanged
   return {
     ...frameView(input, options),
     summary: {
@@ -299,19 +295,28 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
     more_at_lines: shares.inline.length > maxItems ? labels.more(shares.inline.length - maxItems) : undefined,
     listed: listed.length === 0 ? undefined : listed.map(toView),
     notices: [...analysis.notices, ...notices].filter(isForReaders).map((notice) => safe.line(show(notice))),
-    coverage: {
-      line: labels.coverage({ files: countReviewed(analysis.coverage), lines, unchanged, skipped: others }),
-      read: renderBounded(reviewed, safe.codeSpan, labels.more, countReviewed(analysis.coverage)).join(", "),
-      left_out: renderBounded(
-        skipped,
-        (file) => ({ path: safe.codeSpan(file.path), reason: skipText(file, labels, safe) }),
-        (count) => ({ path: "…", reason: labels.more(count) }),
-        others
-      ),
-      ...instructionsView(analysis.coverage, labels, safe),
-      files: countReviewed(analysis.coverage),
-      lines
-    }
+    coverage: coverageView(analysis.coverage, labels, safe)
+  }
+}
+
+/** Returns what was read and what was not. */
+export const coverageView = (coverage: Coverage, labels: Labels, safe: SafeText) => {
+  const { lines, reviewed } = coverage
+  const unchanged = countUnchanged(coverage)
+  const skipped = coverage.skipped.filter(({ reason }) => reason !== "unchanged")
+  const others = countSkipped(coverage) - unchanged
+  return {
+    line: labels.coverage({ files: countReviewed(coverage), lines, unchanged, skipped: others }),
+    read: renderBounded(reviewed, safe.codeSpan, labels.more, countReviewed(coverage)).join(", "),
+    left_out: renderBounded(
+      skipped,
+      (file) => ({ path: safe.codeSpan(file.path), reason: skipText(file, labels, safe) }),
+      (count) => ({ path: "…", reason: labels.more(count) }),
+      others
+    ),
+    ...instructionsView(coverage, labels, safe),
+    files: countReviewed(coverage),
+    lines
   }
 }
 

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import { PublisherToken } from "../../domain/FencingToken.ts"
-import { TargetKey } from "../../domain/Keys.ts"
+import { isSameRepository, TargetKey } from "../../domain/Keys.ts"
 import { DatedPublication, Publication, publicationLifecycle } from "../../domain/Publication.ts"
 import type { PublicationStatus } from "../../domain/Publication.ts"
 import { maxSent, Outbox } from "../Outbox.ts"
@@ -151,6 +151,34 @@ const startStatus = (sql: SqlClient.SqlClient): Outbox["Service"]["startStatus"]
       : Effect.die(new Error(`A publication cannot go from ${from} to sending`))
 }
 
+const StatusWrite = record({
+  targetKey: Publication.fields.targetKey,
+  status: Publication.fields.status,
+  hostId: Publication.fields.hostId
+})
+/** Statuses of a commit that are read, the newest of them. */
+const maxStatuses = 200
+
+const writtenStatus =
+  (sql: SqlClient.SqlClient): Outbox["Service"]["writtenStatus"] =>
+  ({ id, targetKey }, head) =>
+    selectAs(
+      StatusWrite,
+      "outbox.writtenStatus",
+      sql`
+        SELECT target_key, status, host_id FROM publications
+        WHERE head = ${head} AND id <> ${id} AND status IN ('sent', 'unknown') ORDER BY seq DESC LIMIT ${maxStatuses}`
+    ).pipe(
+      unavailable("outbox.writtenStatus"),
+      Effect.map((rows) => {
+        const own = rows.filter((row) => isSameRepository(row.targetKey, targetKey))
+        return {
+          hostIds: own.flatMap(({ hostId, status }) => (status === "sent" && hostId !== undefined ? [hostId] : [])),
+          isCertain: own.every(({ status }) => status === "sent")
+        }
+      })
+    )
+
 const targets = (sql: SqlClient.SqlClient): Outbox["Service"]["targets"] =>
   sql<{ target_key: string }>`
     SELECT DISTINCT target_key FROM publications WHERE status IN ('pending', 'sending', 'unknown')`.pipe(
@@ -221,6 +249,7 @@ export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effe
       isOwner: holds(sql),
       move: move(sql),
       startStatus: startStatus(sql),
+      writtenStatus: writtenStatus(sql),
       targets: targets(sql),
       awaitingCredentials: awaitingCredentials(sql),
       lastSent: lastSent(sql),

@@ -36,6 +36,7 @@ export const publishing: Statements = (dialect) => [
     WHERE status IN ('pending', 'sending', 'unknown')`,
   "CREATE INDEX publications_run ON publications (run_id, position)",
   "CREATE INDEX publications_sent ON publications (target_key, channel, kind, seq) WHERE status = 'sent'",
+  "CREATE INDEX publications_head ON publications (head) WHERE head IS NOT NULL",
   "CREATE UNIQUE INDEX publications_writing ON publications (head) WHERE status = 'sending' AND head IS NOT NULL",
   `CREATE TABLE publishers (
     target_key TEXT PRIMARY KEY NOT NULL,

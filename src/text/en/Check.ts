@@ -31,7 +31,7 @@ export const checkTexts = {
   UseCode: "reading the code",
   UseReviews: "reviews",
   UseIssues: "summaries, issues and labels",
-  UseStatus: "the commit status",
+  UseChecks: "the check run, instead of which a commit status is written",
   ClassicTokenLacksScope: "the token has {has}; a classic token needs repo[[ or {other}]]",
   TokenLacksApi: "the token has {has}; it needs api",
   NoScope: "no scope",

@@ -24,6 +24,8 @@ export const publicationTexts = {
   NoCommentToResolve: "no comment of an earlier review has to be resolved",
   NoChangeRequest: "no request for changes is in effect",
   IssuesCurrent: "the managed issues are up to date",
+  CheckRefused:
+    "a commit status took the place of the check run, which the installation of the app may not write: grant it checks: write",
   GoneAtHost: "it is closed or no longer exists at the host",
   NoReactionsAtHost: "the host has no reactions to comments",
   ChannelMissing: "channel {channel} of workspace {workspace} is no longer configured",

@@ -28,7 +28,7 @@ export const checkTexts = {
   UseCode: "读取代码",
   UseReviews: "评审",
   UseIssues: "摘要、议题和标签",
-  UseStatus: "提交状态",
+  UseChecks: "检查运行；缺少此权限时改为写入提交状态",
   ClassicTokenLacksScope: "令牌{has}；经典令牌需要 repo[[ 或 {other}]]",
   TokenLacksApi: "令牌{has}；需要 api",
   NoScope: "没有任何范围",

@@ -23,6 +23,7 @@ export const publicationTexts = {
   NoCommentToResolve: "没有需要解决的早期评审评论",
   NoChangeRequest: "没有生效的更改请求",
   IssuesCurrent: "受管理的议题已是最新",
+  CheckRefused: "应用的安装无权写入检查运行，已改写提交状态；请为其授予 checks: write",
   GoneAtHost: "它在代码托管平台上已关闭或不再存在",
   NoReactionsAtHost: "平台没有对评论的表情回应",
   ChannelMissing: "工作区 {workspace} 的渠道 {channel} 已不在配置中",

@@ -132,14 +132,17 @@ const outputs = Layer.effect(
       mark: () => Effect.die("nothing is dismissed"),
       mayDismiss: (_workspace, { author }, username) =>
         Effect.sync(() => writers.has(username) && username !== author?.username),
-      send: (_workspace, change, { operation }) =>
+      send: (_workspace, change, { operation, operationId: key }) =>
         operation._tag === "Withdraw"
           ? Effect.sync(() => {
               conversations.withdrawn.push(operation.fp)
               return { hostId: operation.fp, url: undefined, next: [] }
             })
           : isHostOperation(operation)
-            ? Effect.map(sendAtHost(client, change, operation, "en"), (sent) => ({ ...sent, next: [] }))
+            ? Effect.map(sendAtHost(client, change, operation, { key, language: "en" }), (sent) => ({
+                ...sent,
+                next: []
+              }))
             : Effect.die("only replies are sent"),
       find: (_workspace, change, publication) =>
         publication.operation._tag === "Withdraw"

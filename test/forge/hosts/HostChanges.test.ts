@@ -424,7 +424,7 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
       [2, "neutral"]
     ] as const) {
       at(minutes)
-      await run(host.client.setStatus(repo, pull.head, { state, description: "", url: undefined }))
+      await run(host.client.setStatus(repo, pull.head, { state, description: "", url: undefined, key: "k", number: 1 }))
     }
     at(3)
     const { statuses } = forge.repository(repoName)

@@ -1,0 +1,59 @@
+/** A GitHub App shows verdicts as check runs. A process that is killed at a write of one leaves no check open, and one for each head. */
+import { generateKeyPairSync } from "node:crypto"
+import { expect, it, onTestFinished } from "vitest"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
+import { DownHost } from "../harness/DownHost.ts"
+import { getChecks } from "../harness/FakeChecks.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+const key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" })
+
+const show = (pull: DemoPull): ReadonlyArray<string> =>
+  getChecks(pull.repository)
+    .filter(({ head }) => head === pull.head)
+    .map(({ conclusion, isReopened, status }) => `${conclusion ?? status}${isReopened ? " reopened" : ""}`)
+
+it("each head has one completed check, wherever the process is killed", async () => {
+  const host = await DownHost.start("github", {
+    trigger: { token_env: undefined, app: { app_id: 12345, private_key_env: "TEST_KEY" } },
+    env: { TEST_KEY: key.toString() },
+    mayWriteChecks: true
+  })
+  onTestFinished(() => host[Symbol.asyncDispose]())
+  const { aicr, forge } = host
+  forge.renameSelf("aicr[bot]")
+  const isEnded = (pull: DemoPull) => show(pull).at(-1) === "success"
+
+  const first = await host.open("first")
+  const before = forge.requests.length
+  await forge.notify(first, "opened")
+  await waitUntil(() => isEnded(first), { describe: () => aicr.log })
+  const writes = forge.requests.slice(before).filter(({ path }) => /check-runs|statuses/.test(path))
+  expect(writes.map(({ method }) => method)).toEqual(["POST", "PATCH"])
+
+  // Before and after the host creates the check, and before and after it completes it.
+  for (const [method, kind] of [
+    ["POST", "cut"],
+    ["POST", "lost"],
+    ["PATCH", "cut"],
+    ["PATCH", "lost"]
+  ] as const) {
+    const pull = await host.open(`${method}-${kind}`.toLowerCase())
+    let killed: Promise<unknown> | undefined
+    forge.intercept((request) => {
+      if (killed !== undefined || request.method !== method || !request.path.includes("/check-runs")) return undefined
+      killed = aicr.kill()
+      return { kind }
+    })
+    await forge.notify(pull, "opened")
+    await waitUntil(() => killed !== undefined, { describe: () => aicr.log })
+    await killed
+    await aicr.start()
+    await waitUntil(() => isEnded(pull), { timeout: 60_000, describe: () => `${show(pull)}\n${aicr.log}` })
+    expect(show(pull)).toEqual(["success"])
+  }
+  await aicr.stop()
+  expect(getChecks(first.repository)).toHaveLength(5)
+  expect(first.repository.statuses.size).toBe(0)
+  forge.expectContract()
+}, 240_000)
