@@ -155,6 +155,7 @@ export const actorOrder = [
   "notices/NoticeSender",
   "notices/RefusedConfiguration",
   "review/ReviewExecutor",
+  "outcomes/OutcomeSettler",
   "chat/ChatKeeper",
   "chat/ChatConnection",
   "publishing/ChangePublisher",

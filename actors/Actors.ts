@@ -13,6 +13,7 @@ import * as Housekeeping from "./upkeep/Housekeeping.ts"
 import * as Inventory from "./catchup/Inventory.ts"
 import * as NoticeScan from "./notices/NoticeScan.ts"
 import * as NoticeSender from "./notices/NoticeSender.ts"
+import * as OutcomeSettler from "./outcomes/OutcomeSettler.ts"
 import * as ProviderLimiter from "./limits/ProviderLimiter.ts"
 import * as ResumeWatch from "./scheduling/ResumeWatch.ts"
 import * as ReviewExecutor from "./review/ReviewExecutor.ts"
@@ -50,8 +51,8 @@ export const chatting = ChatConnection.layer.pipe(
   Layer.provideMerge(ChatKeeper.layer)
 )
 
-/** Actors of role `executor`: those that run reviews. */
-export const executing = ReviewExecutor.layer
+/** Actors of role `executor`: those that run reviews, and decide what became of their findings. */
+export const executing = Layer.merge(ReviewExecutor.layer, OutcomeSettler.layer)
 
 /** All actors, for a node with all roles. The executor stops first, so that what it finishes while stopping is still published. */
 export const layerAll = executing.pipe(

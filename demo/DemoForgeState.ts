@@ -52,6 +52,9 @@ export interface DemoPull {
   base: string
   state: "open" | "closed"
   merged: boolean
+  /** Commit of the base branch with the merged change, and the account that merged it. */
+  mergeCommit?: string
+  mergedBy?: DemoUser
   draft: boolean
   labels: ReadonlyArray<DemoLabel>
   /** Time of the last change, other than comments and reviews. */
@@ -256,7 +259,19 @@ export const createPull = async (state: DemoState, repository: DemoRepository, w
 }
 
 export type PullEdit = Partial<
-  Pick<DemoPull, "base" | "baseBranch" | "description" | "draft" | "labels" | "merged" | "state" | "title">
+  Pick<
+    DemoPull,
+    | "base"
+    | "baseBranch"
+    | "description"
+    | "draft"
+    | "labels"
+    | "mergeCommit"
+    | "merged"
+    | "mergedBy"
+    | "state"
+    | "title"
+  >
 >
 
 export const editPull = (state: DemoState, pull: DemoPull, edit: PullEdit): void => {

@@ -13,6 +13,7 @@ import { deliveryKey } from "../../src/domain/Keys.ts"
 import type { HostPull } from "../../src/forge/Forge.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
+import { Settlements } from "../../src/store/Settlements.ts"
 import type { StoredEvent } from "../../src/store/Receipts.ts"
 import { decideCommands } from "./FindCommands.ts"
 import { admitFound, decideFound, keyOfTarget, pullFacts } from "./HostSearch.ts"
@@ -138,15 +139,16 @@ const decideHead = Effect.fnUntraced(function* (
   yield* decideFound(search, event, key, change.workspace)
 })
 
-/** Cancels what waits for a pull request that was closed or merged. */
+/** Cancels what waits for a pull request that was closed or merged, and has its findings decided about. */
 const decideEnd = Effect.fnUntraced(function* (
   search: HostSearch,
   pull: HostPull,
   records: ReadonlyArray<StoredEvent>
 ) {
   const isWaiting = records.some(({ outcome, work }) => work !== undefined && outcome === undefined)
-  if (!isWaiting) return
-  const { baseRef, number } = pull
+  const { baseRef, number, repo } = pull
+  const target = keyOfTarget(search, { repo, target: { kind: "pull_request", number } })
+  if (!isWaiting && (yield* (yield* Settlements).undecided(target)).length === 0) return
   const event = { _tag: "PullRequestClosed", ...pullFacts(search, pull), number, baseRef } as const
   yield* decideFound(search, event, keyOf(search, pull, ":closed"), undefined)
 })

@@ -94,8 +94,8 @@ export const ruleFinding = Effect.fnUntraced(function* (hold: TargetHold, target
   if (analysis === undefined) return (isFound ? "known" : "unknown") satisfies Ruled
   const again = yield* planAgain(run, analysis, ruling.cause)
   const isNewest = ruling.head === undefined || ruling.head === run.head
-  const outcome = ruling.counts ? "open" : "dismissed"
   const { person } = ruling
+  const outcome = ruling.counts ? "open" : person === undefined ? "withdrawn" : "dismissed"
   const by =
     ruling.counts || again === undefined || person === undefined
       ? undefined

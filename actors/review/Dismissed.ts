@@ -22,7 +22,9 @@ export const withDismissals = Effect.fnUntraced(function* (run: Run, { workspace
   const present = new Set(analysis.findings.map(({ fingerprint }) => fingerprint))
   const published = onRecord.filter(({ fingerprint }) => present.has(fingerprint))
   if (published.length === 0) return analysis
-  const before = published.flatMap(({ fingerprint, outcome }) => (outcome === "dismissed" ? [fingerprint] : []))
+  const before = published.flatMap(({ fingerprint, outcome }) =>
+    outcome === "dismissed" || outcome === "withdrawn" ? [fingerprint] : []
+  )
   const atHost = yield* (yield* Outputs)
     .reactions(workspace, run.change, { runId: run.id, targetKey: run.targetKey, present: [...present] })
     .pipe(

@@ -4,21 +4,26 @@
  * | present | before     | people at the host | its file                    | outcome               |
  * | ------- | ---------- | ------------------ | --------------------------- | --------------------- |
  * | yes     | any        | dismissed it       |                             | dismissed             |
+ * | yes     | any        | an objection withdrew it |                       | withdrawn             |
  * | yes     | any        | did not dismiss it |                             | open                  |
  * | yes     | any        | not read, but before |                           | dismissed             |
- * | yes     | dismissed  | not read           |                             | dismissed             |
+ * | yes     | dismissed, withdrawn | not read |                             | unchanged             |
  * | yes     | other      | not read           |                             | open                  |
  * | no      | open       | any                | read on another head        | fixed                 |
  * | no      | open       | any                | no longer in the change     | fixed                 |
  * | no      | open       | dismissed it       | otherwise                   | dismissed             |
  * | no      | open       | otherwise          | otherwise                   | open                  |
- * | no      | fixed or dismissed | any        |                             | unchanged             |
+ * | no      | another one | any               |                             | unchanged             |
+ *
+ * The end of the change decides last (`settleOutcome`). A finding of a change that was opened again is like one that no end had decided about:
+ * `open` above includes `partly` and `open_at_merge`.
  */
 import { Schema } from "effect"
 import type { Analysis } from "./Analysis.ts"
 import { namesAll } from "./Coverage.ts"
 import { DecidedBy } from "./DecidedBy.ts"
-import { FindingState } from "./FindingState.ts"
+import { FindingEvidence } from "./FindingEvidence.ts"
+import { FindingState, isUnresolved } from "./FindingState.ts"
 import { Severity } from "./Kinds.ts"
 import { Anchor, findingTitle } from "./Problem.ts"
 import type { Finding } from "./Problem.ts"
@@ -29,6 +34,7 @@ import type { RecordValues } from "./Record.ts"
 
 /** `closed`: without a merge. */
 const ChangeEnd = Schema.Literals(["merged", "closed"])
+type ChangeEnd = typeof ChangeEnd.Type
 
 export const OutcomeRecord = record({
   fingerprint: Field.text,
@@ -41,6 +47,7 @@ export const OutcomeRecord = record({
   anchor: Field.optional(Field.json(Anchor)),
   /** Key of the quoted code (review/CodeKey.ts), if it has one. */
   code: Field.optional(Field.text),
+  evidence: Field.optional(Field.json(FindingEvidence)),
   /** Newest head on which it was present. */
   head: Field.text,
   outcome: Field.stored(FindingState),
@@ -93,27 +100,35 @@ const toRecord = (
   title: findingTitle(problem),
   ...present,
   replied: reaction?.replied === true,
-  ...dismissalOf(reaction, isDismissed, undefined)
+  ...rulingOf(reaction, isDismissed ? dismissed : open)
 })
 
 /** Values of a finding that the newest review found. */
-type Present = Pick<OutcomeRecord, "anchor" | "code" | "head" | "path">
+type Present = Pick<OutcomeRecord, "anchor" | "code" | "evidence" | "head" | "path">
 
-const presentOn = ({ anchor, code, problem }: Finding, head: string): Present => ({
+const presentOn = ({ anchor, code, evidence, problem }: Finding, head: string): Present => ({
   path: (anchor?.path ?? problem.file).replaceAll("\u0000", "").slice(0, maxPath),
   anchor,
   code,
+  evidence,
   head
 })
 
-const dismissalOf = (
-  reaction: Reaction | undefined,
-  isDismissed: boolean,
-  before: DecidedBy | undefined
-): Pick<OutcomeRecord, "dismissedBy" | "outcome"> =>
-  (reaction?.dismissed ?? isDismissed)
-    ? { outcome: "dismissed", dismissedBy: reaction === undefined ? before : reaction.by }
-    : { outcome: "open", dismissedBy: undefined }
+type Ruling = Pick<OutcomeRecord, "dismissedBy" | "outcome">
+
+/** `before`: the state that holds if the comments of the finding were not read. */
+const rulingOf = (reaction: Reaction | undefined, before: Ruling): Ruling => {
+  if (reaction === undefined) return { outcome: before.outcome, dismissedBy: before.dismissedBy }
+  if (!reaction.dismissed) return open
+  return reaction.withdrawn === true
+    ? { outcome: "withdrawn", dismissedBy: undefined }
+    : { outcome: "dismissed", dismissedBy: reaction.by }
+}
+
+const open: Ruling = { outcome: "open", dismissedBy: undefined }
+const dismissed: Ruling = { outcome: "dismissed", dismissedBy: undefined }
+
+const isRuled = ({ outcome }: Ruling): boolean => outcome === "dismissed" || outcome === "withdrawn"
 
 const isSame = (before: OutcomeRecord, after: OutcomeRecord): boolean =>
   after.outcome === before.outcome &&
@@ -138,18 +153,13 @@ export const decideOutcomes = (
     const replied = earlier.replied || reaction?.replied === true
     const found = present.get(earlier.fingerprint)
     if (found !== undefined) {
-      const wasDismissed = earlier.outcome === "dismissed" || dismissedBefore.has(earlier.fingerprint)
-      return {
-        ...earlier,
-        ...presentOn(found, head),
-        replied,
-        ...dismissalOf(reaction, wasDismissed, earlier.dismissedBy)
-      }
+      const ruling = isRuled(earlier) ? earlier : dismissedBefore.has(earlier.fingerprint) ? dismissed : open
+      return { ...earlier, ...presentOn(found, head), replied, ...rulingOf(reaction, ruling) }
     }
-    if (earlier.outcome !== "open") return { ...earlier, replied }
+    if (!isUnresolved(earlier.outcome)) return { ...earlier, replied }
     const isGone = complete && earlier.head !== head && !refuted.has(earlier.fingerprint) && isJudged(earlier.path)
     if (isGone) return { ...earlier, replied, outcome: "fixed" }
-    return { ...earlier, replied, ...dismissalOf(reaction, false, undefined) }
+    return { ...earlier, replied, ...rulingOf(reaction, open) }
   }
   const known = new Set(before.map(({ fingerprint }) => fingerprint))
   const added = new Map(
@@ -172,6 +182,36 @@ export const decideOutcomes = (
   return [...changed, ...added.values()]
 }
 
+/** The end of a change, as its host reports it. */
+export interface EndedChange {
+  readonly end: ChangeEnd
+  readonly mergedBy: DecidedBy | undefined
+}
+
+/**
+ * Returns the state of a finding before the end of its change decides about its code: what people did about its comments up to then counts. A
+ * dismissal of one that was resolved before changes nothing.
+ */
+export const withReaction = (earlier: OutcomeRecord, reaction: Reaction | undefined): OutcomeRecord => {
+  const replied = earlier.replied || reaction?.replied === true
+  const isOpen = isRuled(earlier) || isUnresolved(earlier.outcome)
+  return { ...earlier, replied, ...(isOpen ? rulingOf(reaction, earlier) : {}) }
+}
+
+/** Returns the record of a finding at the end of its change. `state`: what its code is then; `open` if it is still there. */
+export const settleOutcome = (
+  earlier: OutcomeRecord,
+  state: FindingState,
+  { end, mergedBy }: EndedChange,
+  now: number
+): OutcomeRecord => ({
+  ...earlier,
+  outcome: state === "open" && end === "merged" ? "open_at_merge" : state,
+  settled: end,
+  settledAt: now,
+  mergedBy: end === "merged" ? mergedBy : undefined
+})
+
 /** Counts of one agent and model in one repository. */
 export interface OutcomeCounts {
   readonly repository: string
@@ -180,6 +220,10 @@ export interface OutcomeCounts {
   readonly findings: number
   readonly fixed: number
   readonly dismissed: number
+  readonly partly: number
+  readonly withdrawn: number
+  readonly movedAway: number
+  readonly openAtMerge: number
   readonly open: number
   readonly replied: number
 }

@@ -3,6 +3,7 @@
  * the diff by its quote (or not anchored), with an identity that survives line shifts.
  */
 import { Schema } from "effect"
+import { FindingEvidence } from "./FindingEvidence.ts"
 import { Severity } from "./Kinds.ts"
 import { FindingRound } from "./Round.ts"
 
@@ -69,6 +70,8 @@ export const Finding = Schema.Struct({
   verified: Schema.optional(Schema.String),
   /** Key of the quoted code (review/CodeKey.ts), if it has an anchor and enough code to identify. */
   code: Schema.optional(Schema.String),
+  /** Present if its file was read, and it is not about removed lines. */
+  evidence: Schema.optional(FindingEvidence),
   /** Present for what was found without a model: it is found again in each review, whatever models return. */
   fact: Schema.optional(Schema.Literal("credential")),
   /** Absent where the reviews of a target are not rounds. */

@@ -45,7 +45,11 @@ export const runCounters = [
   "findings",
   "findings_fixed",
   "findings_dismissed",
-  "findings_replied"
+  "findings_replied",
+  "findings_partly",
+  "findings_withdrawn",
+  "findings_moved_away",
+  "findings_open_at_merge"
 ] as const
 export type RunCounter = (typeof runCounters)[number]
 export type RunCounts = Readonly<Partial<Record<RunCounter, number>>>
@@ -177,10 +181,15 @@ interface CountedFinding {
 export const countOutcome = (before: CountedFinding | undefined, after: CountedFinding): RunCounts => {
   const difference = (is: (finding: CountedFinding) => boolean) =>
     Number(is(after)) - Number(before !== undefined && is(before))
+  const differenceOf = (state: FindingState) => difference(({ outcome }) => outcome === state)
   return {
     findings: before === undefined ? 1 : 0,
-    findings_fixed: difference(({ outcome }) => outcome === "fixed"),
-    findings_dismissed: difference(({ outcome }) => outcome === "dismissed"),
-    findings_replied: difference(({ replied }) => replied)
+    findings_fixed: differenceOf("fixed"),
+    findings_dismissed: differenceOf("dismissed"),
+    findings_replied: difference(({ replied }) => replied),
+    findings_partly: differenceOf("partly"),
+    findings_withdrawn: differenceOf("withdrawn"),
+    findings_moved_away: differenceOf("moved_away"),
+    findings_open_at_merge: differenceOf("open_at_merge")
   }
 }

@@ -48,9 +48,13 @@ const FindingsJson = Schema.Struct({
   published: count(
     "Findings of published reviews of pull requests; each counts once per pull request, when it was found."
   ),
-  fixed: count("Of these, accepted: a later commit resolved it."),
+  fixed: count("Of these, accepted: a later commit, or the end of the change, resolved it."),
   dismissed: count("Of these, dismissed by a person with the permission."),
-  open: count("Of these, neither."),
+  partly: count("Of these, resolved in part when the change ended."),
+  withdrawn: count("Of these, withdrawn, because evidence in the code showed that they were wrong."),
+  moved_away: count("Of these, about code that was in another file when the change ended."),
+  open_at_merge: count("Of these, in the code that was merged."),
+  open: count("Of these, none of that: the change is open, or was closed without a merge."),
   replied: count("Of these, with a reply of a person, whatever the outcome."),
   accepted_rate: amount("fixed / published, from 0 to 1; null without findings."),
   dismissed_rate: amount("dismissed / published; null without findings."),
@@ -100,11 +104,19 @@ const findingsOf = (of: (counter: RunCounter) => number): TotalsJson["findings"]
     of("findings_dismissed"),
     of("findings_replied")
   ]
+  const others = {
+    partly: of("findings_partly"),
+    withdrawn: of("findings_withdrawn"),
+    moved_away: of("findings_moved_away"),
+    open_at_merge: of("findings_open_at_merge")
+  }
+  const decided = Object.values(others).reduce((sum, one) => sum + one, fixed + dismissed)
   return {
     published,
     fixed,
     dismissed,
-    open: published - fixed - dismissed,
+    ...others,
+    open: published - decided,
     replied,
     accepted_rate: ratio(fixed, published),
     dismissed_rate: ratio(dismissed, published),

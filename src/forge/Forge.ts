@@ -119,6 +119,10 @@ export interface HostPull {
   readonly headRepo: HeadRepo | undefined
   /** Number of its published comments, those on lines included; undefined where the host does not say. No host counts drafts. */
   readonly comments?: number | undefined
+  /** Commit of the base branch that has what was merged, squashed and rebased changes included; undefined unless it is merged. */
+  readonly mergeCommit?: string | undefined
+  /** Undefined unless it is merged, and where the host does not say. */
+  readonly mergedBy?: Person | undefined
 }
 
 /** Returns the fields of a change that come from its pull request. Without an author where the host names none. */

@@ -109,6 +109,16 @@ export const lateProblems = Metric.counter("aicr_late_problems_total", {
   incremental: true
 })
 
+export const settledFindings = Metric.counter("aicr_settled_findings_total", {
+  description: "Findings whose change ended, by outcome",
+  incremental: true
+})
+
+export const settlingDuration = Metric.histogram("aicr_settling_duration_seconds", {
+  description: "Time from the delivery of the end of a change to the outcomes of its findings",
+  boundaries: [1, 5, 10, 15, 20, 30, 45, 60, 120, 300, 3600]
+})
+
 export const notices = Metric.counter("aicr_notices_total", {
   description: "Notices to operators that ended, by kind, channel and outcome",
   incremental: true

@@ -9,12 +9,16 @@ import { record } from "../domain/Record.ts"
 import type { RecordValues } from "../domain/Record.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
-const { fingerprint, outcome, replied } = OutcomeRecord.fields
+const { dismissedBy, fingerprint, mergedBy, outcome, replied, settled, settledAt } = OutcomeRecord.fields
 /** The outcome of a finding, with the runs that found it and that decided it last. */
 export const DatedOutcome = record({
   fingerprint,
   outcome,
   replied,
+  dismissedBy,
+  settled,
+  settledAt,
+  mergedBy,
   foundIn: Field.text,
   foundAt: Field.time,
   decidedIn: Field.text,

@@ -203,7 +203,7 @@ export class Runs extends Context.Service<
         /** Undefined: its verdict stays. */
         readonly verdict: RunVerdict | undefined
         readonly fingerprint: string
-        readonly outcome: "dismissed" | "open"
+        readonly outcome: "dismissed" | "open" | "withdrawn"
         /** Person who dismissed it; undefined for an objection. */
         readonly dismissedBy?: DecidedBy | undefined
         readonly publications: ReadonlyArray<Publication>

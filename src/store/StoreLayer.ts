@@ -20,6 +20,7 @@ import * as Migrations from "./schema/Migrations.ts"
 import * as Notices from "./Notices.ts"
 import type { Outbox } from "./Outbox.ts"
 import type { Outcomes } from "./Outcomes.ts"
+import type { Settlements } from "./Settlements.ts"
 import type { Payloads } from "./Payloads.ts"
 import * as PullBases from "./PullBases.ts"
 import type { Receipts } from "./Receipts.ts"
@@ -34,6 +35,7 @@ import * as SqlChatRequests from "./events/SqlChatRequests.ts"
 import * as SqlLedger from "./runs/SqlLedger.ts"
 import * as SqlOutbox from "./publications/SqlOutbox.ts"
 import * as SqlOutcomes from "./runs/SqlOutcomes.ts"
+import * as SqlSettlements from "./runs/SqlSettlements.ts"
 import * as SqlPayloads from "./events/SqlPayloads.ts"
 import * as SqlReceipts from "./events/SqlReceipts.ts"
 import * as SqlRejectedSignatures from "./events/SqlRejectedSignatures.ts"
@@ -54,6 +56,7 @@ export type Records =
   | Notices.Notices
   | Outbox
   | Outcomes
+  | Settlements
   | Batches
   | CatchUps.CatchUps
   | ChatHealths.ChatHealths
@@ -85,6 +88,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     Notices.layer,
     SqlOutbox.layer,
     SqlOutcomes.layer,
+    SqlSettlements.layer,
     SqlBatches.layer,
     CatchUps.layer,
     Inventories.layer,

@@ -30,6 +30,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   hostile: () => import("./hostile.ts").then((module) => module.hostile),
   "hostile-port": () => import("./hostilePort.ts").then((module) => module.hostilePort),
   ingest: () => import("./ingest.ts").then((module) => module.ingest),
+  outcomes: () => import("./outcomes.ts").then((module) => module.outcomes),
   overhead: () => import("./overhead.ts").then((module) => module.overhead),
   queue: () => import("./queue.ts").then((module) => module.queue),
   publish: () => import("./publish.ts").then((module) => module.publish),

@@ -129,7 +129,7 @@ it("remembers who dismissed it, as long as it is dismissed", () => {
   const notRead = dismissed === undefined ? [] : decideOutcomes([dismissed], review(true, {}, { head: "three" }))
   expect(notRead).toMatchObject([{ outcome: "dismissed", dismissedBy: "maintainer" }])
   const [withdrawn] = decideOutcomes(notRead, review(true, {}, by({ withdrawn: true })))
-  expect(withdrawn).toMatchObject({ outcome: "dismissed", dismissedBy: undefined })
+  expect(withdrawn).toMatchObject({ outcome: "withdrawn", dismissedBy: undefined })
   const [open] = decideOutcomes(notRead, review(true, {}, { reactions: [reaction()] }))
   expect(open).toMatchObject({ outcome: "open", dismissedBy: undefined })
 })

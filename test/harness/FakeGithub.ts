@@ -62,6 +62,8 @@ const pullJson = (pull: DemoPull, url: string) => ({
   state: pull.state,
   draft: pull.draft,
   merged: pull.merged,
+  merge_commit_sha: pull.mergeCommit ?? null,
+  merged_by: pull.mergedBy === undefined ? null : userJson(pull.mergedBy, url),
   comments: pull.comments.length,
   review_comments: countLineComments(pull),
   title: pull.title,

@@ -49,6 +49,10 @@ describe.each(databases)("outcomes in $name", ({ layer: fresh }) => {
             findings: 1,
             fixed: 0,
             dismissed: 0,
+            partly: 0,
+            withdrawn: 0,
+            movedAway: 0,
+            openAtMerge: 0,
             open: 1,
             replied: 0
           }

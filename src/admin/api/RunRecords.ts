@@ -128,9 +128,13 @@ export const Finding = Schema.Struct(finding).annotate({
 
 export const outcome = shown(DatedOutcome, {
   replied: "True once a person replied to its comment",
+  dismissedBy: "Who dismissed it: a maintainer may write to the repository and did not open the change",
+  settled: "End of the change at which it was decided; absent while the change is open",
+  settledAt: "Time of that decision",
+  mergedBy: "Who merged the change, as above; absent if it was not merged, and where the host names nobody",
   foundIn: "Id of the run that found it first",
   foundAt: "Time at which that run was published",
-  decidedIn: "Id of the run that decided the outcome",
+  decidedIn: "Id of the run that decided the outcome last; the end of the change decides without a run",
   decidedAt: "Time of the outcome"
 })
 const Outcome = Schema.Struct({ status: FindingState, ...outcome.fields }).annotate({

@@ -5,16 +5,41 @@ import { columns } from "../Columns.ts"
 import { oneLine } from "../Wording.ts"
 import { percent } from "./EvalReport.ts"
 
-const total = (rows: ReadonlyArray<OutcomeCounts>): Omit<OutcomeCounts, "repository" | "agent" | "model"> => {
-  const sum = (figure: "findings" | "fixed" | "dismissed" | "open" | "replied"): number =>
-    rows.reduce((so, row) => so + row[figure], 0)
-  return {
-    findings: sum("findings"),
-    fixed: sum("fixed"),
-    dismissed: sum("dismissed"),
-    open: sum("open"),
-    replied: sum("replied")
-  }
+type OutcomeFigure = Exclude<keyof OutcomeCounts, "agent" | "model" | "repository">
+
+/** Figures with the names that a table and JSON have for them, in order. */
+const figureNames = {
+  findings: "findings",
+  fixed: "fixed",
+  partly: "partly",
+  dismissed: "dismissed",
+  withdrawn: "withdrawn",
+  movedAway: "moved_away",
+  openAtMerge: "open_at_merge",
+  open: "open",
+  replied: "replied"
+} as const satisfies Record<OutcomeFigure, string>
+
+const columnsOf = Object.entries(figureNames) as ReadonlyArray<readonly [OutcomeFigure, string]>
+
+type OutcomeFigures = Readonly<Record<OutcomeFigure, number>>
+
+const total = (rows: ReadonlyArray<OutcomeCounts>): OutcomeFigures => {
+  const sums = { ...noOutcomes }
+  for (const row of rows) for (const [figure] of columnsOf) sums[figure] += row[figure]
+  return sums
+}
+
+const noOutcomes: OutcomeFigures = {
+  findings: 0,
+  fixed: 0,
+  partly: 0,
+  dismissed: 0,
+  withdrawn: 0,
+  movedAway: 0,
+  openAtMerge: 0,
+  open: 0,
+  replied: 0
 }
 
 const share = (part: number, whole: number) => ({
@@ -31,17 +56,13 @@ const header = [
   "repository",
   "agent",
   "model",
-  "findings",
-  "fixed",
-  "dismissed",
-  "open",
-  "replied",
+  ...columnsOf.map(([, name]) => name.replaceAll("_", " ")),
   "resolution rate",
   "interval of 95 %"
 ]
 
-const figures = (row: ReturnType<typeof total>): ReadonlyArray<string> => [
-  ...[row.findings, row.fixed, row.dismissed, row.open, row.replied].map(String),
+const figures = (row: OutcomeFigures): ReadonlyArray<string> => [
+  ...columnsOf.map(([figure]) => String(row[figure])),
   ...shareText(row.fixed, row.findings)
 ]
 
@@ -54,14 +75,10 @@ export const renderRecorded = (rows: ReadonlyArray<OutcomeCounts>): string => {
   return `${columns([header, ...lines, ...all], 3)}\n`
 }
 
-const rowJson = ({ findings, fixed, dismissed, open, replied }: ReturnType<typeof total>) => {
-  const { value, interval } = share(fixed, findings)
+const rowJson = (row: OutcomeFigures) => {
+  const { value, interval } = share(row.fixed, row.findings)
   return {
-    findings,
-    fixed,
-    dismissed,
-    open,
-    replied,
+    ...Object.fromEntries(columnsOf.map(([figure, name]) => [name, row[figure]])),
     resolution_rate: value ?? null,
     interval: interval ?? null
   }

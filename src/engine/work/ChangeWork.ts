@@ -21,6 +21,7 @@ import { makeRoundWork } from "./RoundWork.ts"
 import { makeSearchWork } from "./SearchWork.ts"
 import { makeSelectWork } from "./SelectWork.ts"
 import { makeIssueCodeWork } from "./IssueCodeWork.ts"
+import { settleWork } from "./SettleWork.ts"
 import { textWork } from "./TextWork.ts"
 
 export const makeChangeWork = () => {
@@ -43,6 +44,7 @@ export const makeChangeWork = () => {
     ...makeReferenceWork(read),
     ...makeSearchWork(),
     ...makeIssueCodeWork(read),
+    ...settleWork,
     ...textWork
   }
 }

@@ -5,12 +5,14 @@ import type { Anchored } from "../../review/Anchor.ts"
 import { codeKey } from "../../review/CodeKey.ts"
 import { numberLines } from "../../review/FileDiff.ts"
 import type { FileDiff } from "../../review/FileDiff.ts"
+import { toEvidenceFile } from "../../review/EvidenceLines.ts"
 import { hunksAround } from "../../review/HunksAround.ts"
 import { linesOfText } from "../../review/HunkText.ts"
 import { fingerprint } from "../../review/Identity.ts"
 import { renderFile } from "../../review/RenderDiff.ts"
 import { indentSuggestion } from "../../review/SuggestionIndent.ts"
 import { scrubFile, scrubProblem } from "../../review/Scrub.ts"
+import { takeEvidence } from "../../review/TakeEvidence.ts"
 import type { Chains } from "./DefinitionWork.ts"
 import type { FitState } from "./FitState.ts"
 import type { ReadState } from "./ReadState.ts"
@@ -93,16 +95,19 @@ export const makeFindWork = (read: ReadState, fit: FitState) => {
     },
     /** `text` is the file of the group; `symbols` are the definitions around the group's starts. */
     identify: (group: number, text: string | undefined, symbols: Chains): ReadonlyArray<Finding> => {
-      const lines = text === undefined ? undefined : linesOfText(text)
+      const file = text === undefined ? undefined : toEvidenceFile(text)
+      const lines = file?.lines
       const placed = groups.get(group) ?? []
       groups.set(group, [])
       return placed.map(({ problem, place }, index): Finding => {
         const code = codeKey(problem, place, text)
+        const evidence = file && takeEvidence(place.anchor, file)
         return {
           fingerprint: fingerprint(problem, place, lines, symbols[index]),
           problem: fitted(problem, place),
           anchor: place.anchor,
-          ...(code === undefined ? {} : { code })
+          ...(code === undefined ? {} : { code }),
+          ...(evidence === undefined ? {} : { evidence })
         }
       })
     },

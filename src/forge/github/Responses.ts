@@ -29,6 +29,8 @@ export const Pull = Schema.Struct({
   review_comments: Schema.optional(Schema.NullOr(Schema.Int)),
   state: Schema.Literals(["open", "closed"]),
   merged: Schema.optional(Schema.NullOr(Schema.Boolean)),
+  merged_by: Schema.optional(Schema.NullOr(User)),
+  merge_commit_sha: Text,
   draft: Schema.optional(Schema.NullOr(Schema.Boolean)),
   title: Schema.String,
   body: Text,

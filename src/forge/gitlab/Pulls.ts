@@ -28,8 +28,18 @@ const toPull = (source: typeof MergeRequest.Type, refs: DiffRefs, repo: Repo): H
   labels: source.labels ?? [],
   repo: source.project_id === undefined ? repo : { ...repo, hostId: source.project_id },
   headRepo: toHeadRepo(source, repo),
-  comments: source.user_notes_count ?? undefined
+  comments: source.user_notes_count ?? undefined,
+  ...(source.state === "merged" ? mergeOf(source, refs) : {})
 })
+
+/** A fast-forward has the head itself as its end. */
+const mergeOf = (source: typeof MergeRequest.Type, refs: DiffRefs): Pick<HostPull, "mergeCommit" | "mergedBy"> => {
+  const person = source.merge_user ?? source.merged_by
+  return {
+    mergeCommit: source.merge_commit_sha ?? source.squash_commit_sha ?? refs.head_sha,
+    mergedBy: person ? toPerson(person) : undefined
+  }
+}
 
 const toHeadRepo = (
   { project_id: target, source_project_id: head }: typeof MergeRequest.Type,

@@ -40,6 +40,12 @@ export const MergeRequest = Schema.Struct({
   description: Text,
   web_url: Schema.String,
   sha: Schema.NullOr(Schema.String),
+  /** Both are null for a fast-forward. */
+  merge_commit_sha: Text,
+  squash_commit_sha: Text,
+  merge_user: Schema.optional(Schema.NullOr(User)),
+  /** Replaced by `merge_user` since GitLab 14.7. */
+  merged_by: Schema.optional(Schema.NullOr(User)),
   source_branch: Schema.String,
   target_branch: Schema.String,
   author: Schema.optional(Schema.NullOr(User)),

@@ -21,6 +21,9 @@ interface ResponsePull<User> {
   readonly review_comments?: Optional<number>
   readonly state: "open" | "closed"
   readonly merged?: Optional<boolean>
+  readonly merged_by?: Optional<User>
+  /** Of an open one a commit that only tries the merge. */
+  readonly merge_commit_sha?: Optional<string>
   readonly draft?: Optional<boolean>
   readonly title: string
   readonly body?: Optional<string>
@@ -90,6 +93,9 @@ export const toHostPull = <User>(
         }
       : requested,
     comments: typeof pull.comments === "number" ? pull.comments + (pull.review_comments ?? 0) : undefined,
-    headRepo: head.repo ? { fullName: head.repo.full_name, hostId: head.repo.id } : undefined
+    headRepo: head.repo ? { fullName: head.repo.full_name, hostId: head.repo.id } : undefined,
+    ...(pull.merged === true
+      ? { mergeCommit: pull.merge_commit_sha ?? undefined, mergedBy: toPerson(pull.merged_by ?? undefined) }
+      : {})
   }
 }

@@ -1,6 +1,8 @@
 /** Adds a run to the statistics, in the transaction that ends it. */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { OutcomeRecord } from "../../domain/FindingOutcome.ts"
+import type { TargetKey } from "../../domain/Keys.ts"
 import { Operation } from "../../domain/Publication.ts"
 import { countRun } from "../../domain/RunCounts.ts"
 import type { EndedRun } from "../../domain/RunCounts.ts"
@@ -10,7 +12,7 @@ import { rollUp, wholeInstance } from "../statistics/RollUp.ts"
 import type { Increment } from "../statistics/RollUp.ts"
 import type { Run, SettledBy } from "../Runs.ts"
 import { findRunNanos } from "./SqlLedger.ts"
-import { changeOutcome, recordOutcomes } from "./SqlOutcomes.ts"
+import { changeOutcome, recordOutcomes, storeSettled } from "./SqlOutcomes.ts"
 import type { OutcomeCounted } from "./SqlOutcomes.ts"
 
 const IssueRow = Schema.Struct({ operation: Schema.fromJsonString(Operation) })
@@ -84,4 +86,16 @@ export const countRuling = Effect.fnUntraced(function* (
 ) {
   const counted = yield* changeOutcome(sql, run, ruling, now)
   if (counted.length > 0) yield* rollUp(sql, yield* outcomeIncrements(sql, counted), now)
+})
+
+/** Stores outcomes at the end of a change, and adds them to the statistics. Returns the number of those that were not decided before. */
+export const countSettled = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  targetKey: TargetKey,
+  records: ReadonlyArray<OutcomeRecord>,
+  now: number
+) {
+  const counted = yield* storeSettled(sql, targetKey, records)
+  if (counted.length > 0) yield* rollUp(sql, yield* outcomeIncrements(sql, counted), now)
+  return counted.length
 })

@@ -1,9 +1,10 @@
 /** Stores outcomes of findings in the table `finding_outcomes`. */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { repositoryKey } from "../../domain/Change.ts"
 import { decideOutcomes, OutcomeRecord } from "../../domain/FindingOutcome.ts"
 import { Publication } from "../../domain/Publication.ts"
+import type { TargetKey } from "../../domain/Keys.ts"
 import * as Field from "../../domain/Field.ts"
 import { record } from "../../domain/Record.ts"
 import { countOutcome } from "../../domain/RunCounts.ts"
@@ -89,7 +90,7 @@ export const recordOutcomes = Effect.fnUntraced(function* (
       INSERT INTO finding_outcomes ${sql.insert(rowOf(next, run, by, project, now))}
       ON CONFLICT (target_key, fingerprint) DO UPDATE SET
         head = excluded.head, outcome = excluded.outcome, replied = excluded.replied, path = excluded.path,
-        anchor = excluded.anchor, code = excluded.code, dismissed_by = excluded.dismissed_by, settled = NULL, settled_at = NULL,
+        anchor = excluded.anchor, code = excluded.code, evidence = excluded.evidence, dismissed_by = excluded.dismissed_by, settled = NULL, settled_at = NULL,
         merged_by = NULL, decided_in = excluded.decided_in, decided_at = excluded.decided_at`
     const earlier = known.get(next.fingerprint)
     const at = earlier?.foundAt ?? now
@@ -123,6 +124,32 @@ export const changeOutcome = Effect.fnUntraced(function* (
   )
 })
 
+/** Stores outcomes at the end of a change, of findings that have none yet, and returns what the statistics gain. */
+export const storeSettled = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  targetKey: TargetKey,
+  records: ReadonlyArray<OutcomeRecord>
+) {
+  yield* lockNames(sql, [`outcomes:${targetKey}`])
+  const before = yield* selectAs(
+    KnownOutcome,
+    "outcomes.read",
+    sql`SELECT * FROM finding_outcomes WHERE target_key = ${targetKey} AND settled IS NULL`
+  )
+  const known = new Map(before.map((one) => [one.fingerprint, one]))
+  const counted: Array<OutcomeCounted> = []
+  for (const next of records) {
+    const earlier = known.get(next.fingerprint)
+    if (earlier === undefined) continue
+    const { dismissed_by, merged_by, outcome, replied, settled, settled_at } = OutcomeRecord.toRow(next)
+    yield* sql`
+      UPDATE finding_outcomes SET ${sql.update({ dismissed_by, merged_by, outcome, replied, settled, settled_at, decided_at: settled_at })}
+      WHERE target_key = ${targetKey} AND fingerprint = ${next.fingerprint} AND settled IS NULL`
+    counted.push(countedFor(earlier.project, earlier.model, earlier.foundAt, countOutcome(earlier, next)))
+  }
+  return counted
+})
+
 /** Removes outcomes that no review has changed since then. */
 export const pruneOutcomes = (sql: SqlClient.SqlClient, before: number) =>
   deleteInSteps(
@@ -139,36 +166,51 @@ const ofTarget =
       DatedOutcome,
       "outcomes.ofTarget",
       sql`
-        SELECT fingerprint, outcome, replied, found_in, found_at, decided_in, decided_at
+        SELECT fingerprint, outcome, replied, dismissed_by, settled, settled_at, merged_by, found_in, found_at, decided_in,
+          decided_at
         FROM finding_outcomes WHERE target_key = ${targetKey}`
     ).pipe(unavailable("outcomes.ofTarget"))
+
+/** Postgres returns sums as texts. */
+const sum: Field.Field<number, number, false> = {
+  ...Field.integer,
+  column: Schema.Union([Schema.Int, Schema.NumberFromString])
+}
+
+const CountedOutcomes = record({
+  repository: Field.text,
+  agent: Field.text,
+  model: Field.text,
+  findings: sum,
+  fixed: sum,
+  dismissed: sum,
+  partly: sum,
+  withdrawn: sum,
+  movedAway: sum,
+  openAtMerge: sum,
+  open: sum,
+  replied: sum
+})
 
 const counts =
   (sql: SqlClient.SqlClient): Outcomes["Service"]["counts"] =>
   (since) =>
-    sql<Record<"repository" | "agent" | "model" | "findings" | "fixed" | "dismissed" | "open" | "replied", string>>`
+    selectAs(
+      CountedOutcomes,
+      "outcomes.counts",
+      sql`
       SELECT repository, agent, model, COUNT(*) AS findings,
         SUM(CASE WHEN outcome = 'fixed' THEN 1 ELSE 0 END) AS fixed,
         SUM(CASE WHEN outcome = 'dismissed' THEN 1 ELSE 0 END) AS dismissed,
+        SUM(CASE WHEN outcome = 'partly' THEN 1 ELSE 0 END) AS partly,
+        SUM(CASE WHEN outcome = 'withdrawn' THEN 1 ELSE 0 END) AS withdrawn,
+        SUM(CASE WHEN outcome = 'moved_away' THEN 1 ELSE 0 END) AS moved_away,
+        SUM(CASE WHEN outcome = 'open_at_merge' THEN 1 ELSE 0 END) AS open_at_merge,
         SUM(CASE WHEN outcome = 'open' THEN 1 ELSE 0 END) AS open,
         SUM(replied) AS replied
       FROM finding_outcomes WHERE found_at >= ${since}
-      GROUP BY repository, agent, model ORDER BY repository, agent, model`.pipe(
-      // Postgres returns sums as texts.
-      Effect.map((rows) =>
-        rows.map(({ repository, agent, model, findings, fixed, dismissed, open, replied }) => ({
-          repository,
-          agent,
-          model,
-          findings: Number(findings),
-          fixed: Number(fixed),
-          dismissed: Number(dismissed),
-          open: Number(open),
-          replied: Number(replied)
-        }))
-      ),
-      unavailable("outcomes.counts")
-    )
+      GROUP BY repository, agent, model ORDER BY repository, agent, model`
+    ).pipe(unavailable("outcomes.counts"))
 
 export const layer: Layer.Layer<Outcomes, never, SqlClient.SqlClient> = Layer.effect(
   Outcomes,

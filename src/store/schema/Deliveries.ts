@@ -47,6 +47,7 @@ export const deliveries: Statements = (dialect) => [
   "CREATE INDEX events_number ON events (number, seq) WHERE number IS NOT NULL",
   `CREATE INDEX events_list ON events
     (id, decision, reason, outcome, workspace, trigger_name, provider, repo, target_key, number, received_at)`,
+  "CREATE INDEX events_closed ON events (received_at) WHERE reason = 'closed' AND outcome IS NULL",
   "CREATE INDEX events_unsuccessful ON events (outcome_at) WHERE outcome IN ('failed', 'expired')",
 
   `CREATE TABLE delivery_payloads (

@@ -141,6 +141,7 @@ export const findings: Statements = () => [
     title TEXT NOT NULL,
     anchor TEXT,
     code TEXT,
+    evidence TEXT,
     head TEXT NOT NULL,
     outcome TEXT NOT NULL,
     replied BIGINT NOT NULL,
@@ -157,6 +158,13 @@ export const findings: Statements = () => [
   )`,
   "CREATE INDEX finding_outcomes_rates ON finding_outcomes (repository, agent, model, outcome)",
   "CREATE INDEX finding_outcomes_age ON finding_outcomes (decided_at)",
+  `CREATE TABLE settlements (
+    target_key TEXT PRIMARY KEY NOT NULL,
+    event_id TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    claimed_until BIGINT NOT NULL,
+    attempts BIGINT NOT NULL
+  )`,
 
   `CREATE TABLE lessons (
     repository TEXT NOT NULL,

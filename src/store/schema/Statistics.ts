@@ -11,7 +11,8 @@ const counts = [
   ["problems_info", "problems_low", "problems_medium", "problems_high", "problems_critical", "issues_created"],
   ["files", "lines", "requests", "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"],
   ["cost_nanos", "runs_priced", "runs_unpriced", "duration_ms", "duration_runs"],
-  ["findings", "findings_fixed", "findings_dismissed", "findings_replied"]
+  ["findings", "findings_fixed", "findings_dismissed", "findings_replied"],
+  ["findings_partly", "findings_withdrawn", "findings_moved_away", "findings_open_at_merge"]
 ].flat()
 
 export const statistics: Statements = () => [

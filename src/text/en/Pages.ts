@@ -932,7 +932,8 @@ export const pageTexts = {
   "why.ambiguous_route": "The repository matches several workspaces equally well. Make one rule more specific.",
   "why.branch_not_watched": "Pushes to this branch are not reviewed. Add it to review.auto_commit.include_branches.",
   "why.cancelled": "A person or a newer commit cancelled it.",
-  "why.closed": "The pull request was closed or merged. Waiting reviews of it are cancelled.",
+  "why.closed":
+    "The pull request was closed or merged. Waiting reviews of it are cancelled, and it is decided what became of its findings.",
   "why.coalesced": "A review of the same change was waiting already; it reads the newest commit.",
   "why.deferred": "It waits for a delay, a time window or the host.",
   "why.draft": "Drafts are not reviewed until they are marked as ready. Comment `/aicr review` to review one earlier.",

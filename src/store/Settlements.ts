@@ -1,0 +1,72 @@
+/**
+ * Ends of changes whose findings have no outcome yet. The request is the receipt of the delivery that reported the end: its record has the
+ * reason `closed` and no outcome, until the findings are decided about. A node claims it for a time; a claim of a process that ended is free.
+ */
+import { Context } from "effect"
+import type { Effect } from "effect"
+import { OutcomeRecord } from "../domain/FindingOutcome.ts"
+import * as Field from "../domain/Field.ts"
+import { TargetKey } from "../domain/Keys.ts"
+import { TriggerKind } from "../domain/Kinds.ts"
+import { record } from "../domain/Record.ts"
+import type { RecordValues } from "../domain/Record.ts"
+import type { StoreError } from "../database/StoreError.ts"
+
+/** The end of a change that this node decides about. */
+export const ClaimedEnd = record({
+  targetKey: Field.stored(TargetKey),
+  eventId: Field.text,
+  provider: Field.stored(TriggerKind),
+  trigger: Field.named("trigger_name", Field.text),
+  workspace: Field.text,
+  repo: Field.text,
+  number: Field.integer,
+  receivedAt: Field.time,
+  /** Failed attempts. */
+  attempts: Field.integer
+})
+export type ClaimedEnd = RecordValues<typeof ClaimedEnd>
+
+interface ClaimRequest {
+  /** NodeIdentity.owner. */
+  readonly owner: string
+  /** Owners whose processes have ended. */
+  readonly gone: ReadonlySet<string>
+  readonly now: number
+  readonly until: number
+  /** Older ends are not decided about. */
+  readonly since: number
+  readonly limit: number
+}
+
+export class Settlements extends Context.Service<
+  Settlements,
+  {
+    /** Claims ends of changes with findings that have no outcome yet. */
+    readonly claim: (request: ClaimRequest) => Effect.Effect<ReadonlyArray<ClaimedEnd>, StoreError>
+    /** Returns the owners of all claims. */
+    readonly owners: Effect.Effect<ReadonlyArray<string>, StoreError>
+    /** Extends the claims of an owner. */
+    readonly renew: (owner: string, until: number) => Effect.Effect<void, StoreError>
+    /** Returns the outcomes of a change that its end has not decided, and the head of the newest review. */
+    readonly undecided: (targetKey: TargetKey) => Effect.Effect<ReadonlyArray<OutcomeRecord>, StoreError>
+    /** Returns whether a review of the change has not ended. */
+    readonly isReviewed: (targetKey: TargetKey) => Effect.Effect<boolean, StoreError>
+    /** Returns the claim, to be taken again after `until`. */
+    readonly postpone: (
+      end: ClaimedEnd,
+      owner: string,
+      until: number,
+      isAttempt: boolean
+    ) => Effect.Effect<void, StoreError>
+    /**
+     * Stores outcomes, counts them in the statistics, and ends the claim, in one transaction. An outcome that was decided since then stays.
+     * Returns the number of outcomes that changed. Without records the end is dropped: the change is open again.
+     */
+    readonly settle: (
+      end: ClaimedEnd,
+      records: ReadonlyArray<OutcomeRecord>,
+      now: number
+    ) => Effect.Effect<number, StoreError>
+  }
+>()("aicr/store/Settlements") {}

@@ -1,0 +1,104 @@
+/** Stores claims of ended changes in the table `settlements`. */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { OutcomeRecord } from "../../domain/FindingOutcome.ts"
+import type { TargetKey } from "../../domain/Keys.ts"
+import { RunStatus, runLifecycle } from "../../domain/Run.ts"
+import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
+import { ClaimedEnd, Settlements } from "../Settlements.ts"
+import { countSettled } from "./CountRun.ts"
+
+const endedStatuses = RunStatus.literals.filter(runLifecycle.isTerminal)
+
+const claim = (sql: SqlClient.SqlClient): Settlements["Service"]["claim"] =>
+  Effect.fnUntraced(function* ({ gone, limit, now, owner, since, until }) {
+    const isFree = (table: string) =>
+      gone.size === 0
+        ? sql`${sql(table)}.claimed_until <= ${now}`
+        : sql`(${sql(table)}.claimed_until <= ${now} OR ${sql(table)}.owner IN ${sql.in([...gone])})`
+    const claimed = yield* sql<{ event_id: string }>`
+      INSERT INTO settlements (target_key, event_id, owner, claimed_until, attempts)
+      SELECT events.target_key, MAX(events.id), ${owner}, ${until}, 0 FROM events
+      WHERE events.reason = 'closed' AND events.outcome IS NULL AND events.received_at >= ${since}
+        AND EXISTS (
+          SELECT 1 FROM finding_outcomes found WHERE found.target_key = events.target_key AND found.settled IS NULL)
+        AND NOT EXISTS (
+          SELECT 1 FROM settlements held WHERE held.target_key = events.target_key AND NOT ${isFree("held")})
+      GROUP BY events.target_key ORDER BY 2 LIMIT ${limit}
+      ON CONFLICT (target_key) DO UPDATE SET
+        event_id = excluded.event_id, owner = excluded.owner, claimed_until = excluded.claimed_until
+      WHERE ${isFree("settlements")}
+      RETURNING event_id`
+    if (claimed.length === 0) return []
+    const ids = claimed.map((row) => row.event_id)
+    return yield* selectAs(
+      ClaimedEnd,
+      "settlements.claim",
+      sql`
+        SELECT events.target_key, events.id AS event_id, provider, trigger_name, workspace, repo, number, received_at, attempts
+        FROM events JOIN settlements ON settlements.event_id = events.id
+        WHERE ${sql.in("events.id", ids)} AND workspace IS NOT NULL AND repo IS NOT NULL AND number IS NOT NULL`
+    )
+  }, unavailable("settlements.claim"))
+
+const undecided =
+  (sql: SqlClient.SqlClient): Settlements["Service"]["undecided"] =>
+  (targetKey) =>
+    selectAs(
+      OutcomeRecord,
+      "settlements.undecided",
+      sql`
+        SELECT * FROM finding_outcomes WHERE target_key = ${targetKey} AND settled IS NULL
+        ORDER BY decided_at DESC, fingerprint`
+    ).pipe(unavailable("settlements.undecided"))
+
+const isReviewed =
+  (sql: SqlClient.SqlClient): Settlements["Service"]["isReviewed"] =>
+  (targetKey: TargetKey) =>
+    sql`
+      SELECT 1 AS one FROM runs
+      WHERE target_key = ${targetKey} AND NOT (${sql.in("status", endedStatuses)}) LIMIT 1`.pipe(
+      Effect.map((rows) => rows.length > 0),
+      unavailable("settlements.isReviewed")
+    )
+
+const settle = (sql: SqlClient.SqlClient): Settlements["Service"]["settle"] =>
+  Effect.fnUntraced(
+    function* ({ eventId, targetKey }, records, now) {
+      const changed = yield* countSettled(sql, targetKey, records, now)
+      yield* sql`
+        UPDATE events SET outcome = ${records.length === 0 ? "skipped" : "executed"}, outcome_at = ${now}
+        WHERE reason = 'closed' AND outcome IS NULL AND target_key = ${targetKey} AND id <= ${eventId}`
+      yield* sql`DELETE FROM settlements WHERE target_key = ${targetKey}`
+      return changed
+    },
+    sql.withTransaction,
+    unavailable("settlements.settle")
+  )
+
+export const layer: Layer.Layer<Settlements, never, SqlClient.SqlClient> = Layer.effect(
+  Settlements,
+  Effect.map(SqlClient.SqlClient, (sql) =>
+    Settlements.of({
+      claim: claim(sql),
+      owners: Effect.map(sql<{ owner: string }>`SELECT DISTINCT owner FROM settlements`, (rows) =>
+        rows.map(({ owner }) => owner)
+      ).pipe(unavailable("settlements.owners")),
+      renew: (owner, until) =>
+        sql`UPDATE settlements SET claimed_until = ${until} WHERE owner = ${owner}`.pipe(
+          unavailable("settlements.renew"),
+          Effect.asVoid
+        ),
+      undecided: undecided(sql),
+      isReviewed: isReviewed(sql),
+      postpone: ({ targetKey }, owner, until, isAttempt) =>
+        sql`
+          UPDATE settlements SET owner = '', claimed_until = ${until}, attempts = attempts + ${isAttempt ? 1 : 0}
+          WHERE target_key = ${targetKey} AND owner = ${owner}`.pipe(
+          unavailable("settlements.postpone"),
+          Effect.asVoid
+        ),
+      settle: settle(sql)
+    })
+  )
+)

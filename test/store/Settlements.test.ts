@@ -1,0 +1,125 @@
+/** Claims of ended changes on real databases, and the outcomes that they store. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { settleOutcome } from "../../src/domain/FindingOutcome.ts"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
+import { DeliveryKey } from "../../src/domain/Keys.ts"
+import { Outcomes } from "../../src/store/Outcomes.ts"
+import { Receipts } from "../../src/store/Receipts.ts"
+import type { EventRecord } from "../../src/store/Receipts.ts"
+import { Runs } from "../../src/store/Runs.ts"
+import { Settlements } from "../../src/store/Settlements.ts"
+import { databases } from "./Databases.ts"
+import { analysis } from "./Fixtures.ts"
+import { publishing } from "./Outcomes.ts"
+
+const token = LeaseToken.make(1)
+const by = { agent: "native-llm", maxProblems: 50 }
+const none: ReadonlySet<string> = new Set()
+
+/** Publishes a review with one finding, and stores the end of its pull request. */
+const closed = Effect.fnUntraced(function* (number: number, at = 20) {
+  const run = yield* publishing(number, token, { findings: analysis.findings })
+  yield* (yield* Runs).settle(run.id, "succeeded", { partial: false, by }, 10)
+  const record: EventRecord = {
+    id: `event-${number}-${at}`,
+    deliveryKey: DeliveryKey.make(`gitea:closed-${number}-${at}`),
+    provider: "gitea",
+    event: "pull_request",
+    action: "closed",
+    trigger: "main",
+    workspace: "app",
+    targetKind: "pull_request",
+    targetKey: run.targetKey,
+    repo: "acme/app",
+    facts: { number },
+    decision: "ignored",
+    reason: "closed",
+    work: undefined,
+    receivedAt: at
+  }
+  yield* (yield* Receipts).storeAll([record])
+  return run.targetKey
+})
+
+const claim = (owner: string, now: number, gone = none) =>
+  Settlements.use((settlements) =>
+    settlements.claim({ owner, gone, now, until: now + 100, since: now - 1000, limit: 8 })
+  )
+
+describe.each(databases)("ended changes in $name", ({ layer: fresh }) => {
+  layer(fresh())("a claim", (it) => {
+    it.effect("is of one node, until it ends or its process has ended", () =>
+      Effect.gen(function* () {
+        const targetKey = yield* closed(1)
+        const [end] = yield* claim("one", 30)
+        assert.deepInclude(end, { targetKey, eventId: "event-1-20", repo: "acme/app", number: 1, attempts: 0 })
+        assert.deepStrictEqual(yield* claim("two", 31), [])
+        assert.lengthOf(yield* claim("two", 32, new Set(["one"])), 1)
+        assert.deepStrictEqual(yield* claim("one", 33), [])
+        yield* Settlements.use((settlements) => settlements.renew("two", 400))
+        assert.deepStrictEqual(yield* claim("one", 399), [])
+        assert.lengthOf(yield* claim("one", 401), 1)
+        if (end === undefined) return assert.fail("claimed")
+        yield* Settlements.use((settlements) => settlements.postpone(end, "one", 500, true))
+        assert.deepStrictEqual(yield* claim("two", 499, new Set(["one"])), [])
+        assert.deepInclude((yield* claim("two", 500))[0], { attempts: 1 })
+      })
+    )
+  })
+
+  layer(fresh())("the end of a change", (it) => {
+    it.effect("decides about findings once, and counts them", () =>
+      Effect.gen(function* () {
+        const settlements = yield* Settlements
+        const targetKey = yield* closed(2)
+        const [end] = yield* claim("one", 30)
+        if (end === undefined) return assert.fail("claimed")
+        const records = yield* settlements.undecided(targetKey)
+        const merged = { end: "merged", mergedBy: "maintainer" } as const
+        const settled = records.map((one) => settleOutcome(one, "open", merged, 40))
+        assert.strictEqual(yield* settlements.settle(end, settled, 40), 1)
+        assert.strictEqual(yield* settlements.settle(end, settled, 41), 0)
+        const [counted] = yield* Outcomes.use((outcomes) => outcomes.counts(0))
+        assert.deepInclude(counted, { findings: 1, openAtMerge: 1, open: 0 })
+        const sql = yield* SqlClient.SqlClient
+        const [row] = yield* sql<{ settled: string; merged_by: string; settled_at: number | string }>`
+          SELECT settled, merged_by, settled_at FROM finding_outcomes WHERE target_key = ${targetKey}`
+        assert.deepStrictEqual([row?.settled, row?.merged_by, Number(row?.settled_at)], ["merged", "maintainer", 40])
+        assert.deepStrictEqual(yield* claim("one", 200), [])
+        assert.deepStrictEqual(yield* settlements.undecided(targetKey), [])
+        assert.deepStrictEqual(yield* settlements.owners, [])
+      })
+    )
+
+    it.effect("is dropped if the change is open again, until it ends again", () =>
+      Effect.gen(function* () {
+        const settlements = yield* Settlements
+        yield* closed(3)
+        const [end] = yield* claim("one", 30)
+        if (end === undefined) return assert.fail("claimed")
+        assert.strictEqual(yield* settlements.settle(end, [], 40), 0)
+        assert.deepStrictEqual(yield* claim("one", 200), [])
+        yield* Receipts.use((receipts) =>
+          Effect.flatMap(receipts.get(end.eventId), (stored) => {
+            assert.strictEqual(stored?.outcome, "skipped")
+            return Effect.void
+          })
+        )
+      })
+    )
+  })
+
+  layer(fresh())("a change without findings, or whose end is long ago", (it) => {
+    it.effect("is claimed by nobody", () =>
+      Effect.gen(function* () {
+        yield* closed(4, 20)
+        assert.deepStrictEqual(yield* claim("one", 5000), [])
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`DELETE FROM finding_outcomes`
+        assert.deepStrictEqual(yield* claim("one", 30), [])
+      })
+    )
+  })
+})
