@@ -1,26 +1,27 @@
 /**
- * Questions of people about reviews. One is admitted with the rights of the person, then waits in `queued` for the reply of a model; after
- * a crash the next owner calls the model again, with the recorded response if there is one. Every text of a model is shown as inert text.
+ * Questions of people about reviews. One is admitted with the rights of the person and queued as a reply (actors/conversation); its end is the
+ * result of the request. Every text of a model is shown as inert text.
  */
-import { Effect, Semaphore } from "effect"
+import { Effect } from "effect"
 import { allows, permitsQuestions } from "../../src/chat/Authorise.ts"
-import { ChatQuestions } from "../../src/chat/ChatQuestions.ts"
 import { parseRevision } from "../../src/chat/Command.ts"
-import { joinParts, makePageLinks } from "../../src/chat/PageLinks.ts"
+import { joinParts } from "../../src/chat/PageLinks.ts"
+import type { PageLinks } from "../../src/chat/PageLinks.ts"
 import { listRepositories, resolveRepository } from "../../src/chat/Repositories.ts"
-import { textsFor } from "../../src/chat/Texts.ts"
-import type { Snapshot } from "../../src/config/Snapshot.ts"
-import { repositoryKey } from "../../src/domain/Change.ts"
+import type { ChatTexts } from "../../src/chat/Texts.ts"
+import { targetKey, toWordsAbout } from "../../src/domain/Change.ts"
+import type { Change } from "../../src/domain/Change.ts"
 import type { ChatOutcome } from "../../src/domain/ChatRequest.ts"
-import { verbatimReason } from "../../src/domain/Reason.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { SafeText } from "../../src/outputs/SafeText.ts"
 import { ChatRequests } from "../../src/store/ChatRequests.ts"
 import type { ChatRequest } from "../../src/store/ChatRequests.ts"
 import { Runs } from "../../src/store/Runs.ts"
+import type { Run } from "../../src/store/Runs.ts"
 import { listObserved } from "./ChatExecute.ts"
 import type { Execution } from "./ChatExecute.ts"
 import { describeTarget, showDetail } from "./ChatQueries.ts"
+import { isReviewQueued, requesterOf } from "./ChatReview.ts"
 
 export const questionLimits = { perActor: 10, perConversation: 30 } as const
 const hourMillis = 60 * 60_000
@@ -28,12 +29,11 @@ const hourMillis = 60 * 60_000
 export interface AskedReview {
   readonly alias: string
   readonly revision: string
-  readonly question: string
 }
 
 type QuestionAdmission =
   | { readonly _tag: "Refused"; readonly text: string }
-  | { readonly _tag: "Admitted"; readonly runId: string }
+  | { readonly _tag: "Admitted"; readonly runId: string; readonly change: Change }
 
 const refused = (text: string): QuestionAdmission => ({ _tag: "Refused", text })
 
@@ -68,38 +68,44 @@ export const admitQuestion = Effect.fnUntraced(function* (
   const repositories = listRepositories(snapshot, permissions, observed)
   const { run } = yield* showDetail({ texts, safe, links, request, repositories }, resolved.repository, revision)
   if (run?.analysis === undefined) return refused(texts.noReview)
-  if (yield* isAboveLimit(request)) return refused(texts.askLimit)
-  return { _tag: "Admitted", runId: run.id } satisfies QuestionAdmission
+  const { change: reviewed, head, id: runId } = run
+  const change = toWordsAbout(reviewed, head, {
+    author: requesterOf(request.sender),
+    id: `chat-${request.id}`,
+    source: { _tag: "ChatQuestion", request: request.id, run: runId }
+  })
+  // After a crash the question may be in the queue already, and the limits were passed by others since.
+  const isRepeated = yield* isReviewQueued(request, { targetKey: targetKey(change) })
+  if (!isRepeated && (yield* isAboveLimit(request))) return refused(texts.askLimit)
+  return { _tag: "Admitted", runId, change } satisfies QuestionAdmission
 })
 
-/** Model calls of questions on a node. */
-const calls = Semaphore.makeUnsafe(4)
+interface QuestionResult {
+  readonly outcome: ChatOutcome
+  readonly text: string
+  readonly reason?: Reason
+}
 
-/** Returns the result of an admitted question. */
-export const answerQuestion = Effect.fnUntraced(function* (snapshot: Snapshot, safe: SafeText, request: ChatRequest) {
-  const texts = textsFor(snapshot.document.review.output_language)
-  const links = makePageLinks(snapshot.document.server, safe, texts.buttons.details)
-  const { question: text = "", runId = "" } = request.facts
-  const result = (outcome: ChatOutcome, reply: string, reason?: Reason) => ({ outcome, text: reply, reason })
-  const run = yield* (yield* Runs).get(runId)
-  const workspace = run === undefined ? undefined : snapshot.workspaces.get(run.workspace)
-  if (run?.analysis === undefined || workspace === undefined) return result("failed", texts.noReview)
-  const reply = yield* calls.withPermits(1)(
-    (yield* ChatQuestions).answer({
-      id: request.id,
-      text,
-      person: `chat:${request.sender.type} ${request.sender.id}`,
-      workspace,
-      runId,
-      repository: repositoryKey(run.change),
-      title: `${run.change.repo.fullName} ${run.change.title ?? ""}`,
-      analysis: run.analysis
-    })
-  )
-  return reply._tag === "Answered"
-    ? result(
-        "succeeded",
-        `${joinParts(" ", describeTarget(run.change, safe), links.toRun(runId))}\n${safe.markdown(reply.text)}`
-      )
-    : result("failed", texts.notAnswered[reply.reason], verbatimReason(reply.why.slice(0, 500)))
+/** Next steps of operators that end the reason of a call which a budget refuses. */
+const isOfBudget = (reason: Reason): boolean =>
+  reason._tag === "ModelsFailed" && reason.reasons.some(({ _tag }) => _tag === "RaiseBudget" || _tag === "NamePrice")
+
+/** Returns the result of a question whose reply has ended. `why`: the reason of its end. */
+export const toResult = Effect.fnUntraced(function* (
+  { facts }: ChatRequest,
+  ended: Run | undefined,
+  why: Reason,
+  { links, safe, texts }: { readonly links: PageLinks; readonly safe: SafeText; readonly texts: ChatTexts }
+) {
+  const failed = (text: string): QuestionResult => ({ outcome: "failed", text, reason: why })
+  const { runId = "" } = facts
+  const review = yield* (yield* Runs).get(runId)
+  if (review === undefined) return failed(texts.noReview)
+  const reply = ended?.analysis?.reply
+  if (reply === undefined) return failed(texts.notAnswered[isOfBudget(why) ? "budget" : "unavailable"])
+  if (reply.outcome === "unavailable") return failed(texts.notAnswered.not_configured)
+  if (reply.outcome === "limited") return { outcome: "rejected", text: texts.askLimit } satisfies QuestionResult
+  const about = joinParts(" ", describeTarget(review.change, safe), links.toRun(runId))
+  const words = reply.text === "" ? texts.nothing : safe.markdown(reply.text)
+  return { outcome: "succeeded", text: `${about}\n${words}` } satisfies QuestionResult
 })

@@ -32,7 +32,7 @@ import { makeLink } from "./ChatLink.ts"
 import type { ChatLink } from "./ChatLink.ts"
 import { sendProgress, sendResult } from "./ChatReply.ts"
 import { makeChatSlots } from "./ChatSlots.ts"
-import { reply, save, step } from "./ChatSteps.ts"
+import { save, step } from "./ChatSteps.ts"
 import type { StepContext } from "./ChatSteps.ts"
 import { everyOne } from "../Placement.ts"
 import { repeatScan } from "../scheduling/RepeatedScan.ts"
@@ -59,8 +59,6 @@ const checkMillis = 5 * 60_000
 /** Wait after a step that failed, and number of failures after which the person is notified. */
 const failureMillis = 5000
 const maxFailures = 10
-/** Time before the model is called again for a question whose result was not stored. */
-const answeredMillis = 2000
 /** Upper bound for the steps of one request in one scan: more are a defect. */
 const maxSteps = 12
 
@@ -68,8 +66,6 @@ const maxSteps = 12
 class Memory {
   /** Requests that take steps. */
   readonly steps: FiberMap.FiberMap<string, void, never>
-  /** Questions at a model, by request. */
-  readonly questions: FiberMap.FiberMap<string, void, never>
   readonly slots = makeChatSlots(concurrentRequests)
   readonly failures = new Map<string, { readonly count: number; readonly until: number }>()
   readonly link: ChatLink
@@ -78,14 +74,9 @@ class Memory {
   failure: Reason | undefined
   health: ChatHealth | undefined
 
-  constructor(
-    link: ChatLink,
-    steps: FiberMap.FiberMap<string, void, never>,
-    questions: FiberMap.FiberMap<string, void, never>
-  ) {
+  constructor(link: ChatLink, steps: FiberMap.FiberMap<string, void, never>) {
     this.link = link
     this.steps = steps
-    this.questions = questions
   }
 }
 
@@ -128,15 +119,6 @@ const driveOne = Effect.fnUntraced(function* (memory: Memory, context: StepConte
   const now = yield* Clock.currentTimeMillis
   const failed = memory.failures.get(request.id)
   if (failed !== undefined && failed.until > now) return
-  // A model may take a minute: other requests do not wait for it. The next scan sends its reply.
-  if (request.command === "ask" && request.status === "queued") {
-    const answering = withRequest(request)(reply(context, request)).pipe(
-      Effect.catchCause((cause) => Effect.logError("question from chat failed, retry scheduled", cause)),
-      Effect.andThen(Effect.sleep(answeredMillis))
-    )
-    yield* FiberMap.run(memory.questions, request.id, answering, { onlyIfMissing: true })
-    return
-  }
   const exit = yield* Effect.exit(withRequest(request)(drive(context, request)))
   if (Exit.isSuccess(exit)) {
     memory.failures.delete(request.id)
@@ -274,7 +256,6 @@ export const layer = ChatConnection.toLayer(
         changed: Effect.suspend(() => scanNow),
         directoryChanged: Effect.provide(forgetDirectory(connection), services)
       }),
-      yield* FiberMap.make<string, void, never>(),
       yield* FiberMap.make<string, void, never>()
     )
     scanNow = yield* repeatScan(scanOrRetry(connection, memory))

@@ -94,7 +94,7 @@ const runLine = (run: Run, { links, safe, texts }: QueryContext): string =>
 const listed = (lines: ReadonlyArray<string>, { texts }: QueryContext): string =>
   lines.length === 0 ? texts.nothing : lines.slice(0, maxItems).join("\n")
 
-/** Lists the newest runs of these repositories. */
+/** Lists the newest runs of these repositories, without replies. */
 const listRuns = Effect.fnUntraced(function* (
   repositories: ReadonlyArray<ChatRepository>,
   fits: (run: Run) => boolean
@@ -104,7 +104,8 @@ const listRuns = Effect.fnUntraced(function* (
   const found: Array<Run> = []
   for (const workspace of workspaces.slice(0, 50))
     for (const run of yield* runs.list({ workspace, limit: maxRecords }))
-      if (fits(run) && repositories.some((one) => isOf(run.change, one))) found.push(run)
+      if (run.change.target.kind !== "comment" && fits(run) && repositories.some((one) => isOf(run.change, one)))
+        found.push(run)
   return found.toSorted((one, other) => other.createdAt - one.createdAt)
 })
 

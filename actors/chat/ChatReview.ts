@@ -1,6 +1,6 @@
 /**
- * Reviews that people request from chat: queues one, follows it, and describes its end. Queuing has the id of the request as its key, so that
- * repeating it after a crash changes nothing.
+ * Reviews and replies that people request from chat: queues one, follows it, and describes its end. Queuing has the id of the request as its
+ * key, so that repeating it after a crash changes nothing.
  */
 import { Clock, Effect } from "effect"
 import { commandDue } from "../../src/admission/Due.ts"
@@ -60,7 +60,8 @@ export const findChatChange = Effect.fnUntraced(function* (
   return { _tag: "Unreported", vcs: trigger.kind, revision: number } satisfies UnreportedRevision
 })
 
-const requesterOf = ({ id, type }: ChatRequest["sender"]) => chatRequester(`${type} ${id}`)
+/** Returns the name that a person of chat has in records. */
+export const requesterOf = ({ id, type }: ChatRequest["sender"]) => chatRequester(`${type} ${id}`)
 
 /** Returns undefined if the workspace does not review this repository. */
 const toHostChange = (
@@ -100,27 +101,29 @@ const toDeliveryKey = ({ id }: ChatRequest) => deliveryKey("chat", id)
 
 const requestedIn = ({ connection }: ChatRequest): Reason => ({ _tag: "RequestedFromChat", connection })
 
-/** Stores the receipt and queues the review. Returns the id of the receipt. */
+/** Stores the receipt and queues the review, or the reply to words about one. Returns the id of the receipt. */
 export const queueReview = Effect.fnUntraced(function* (request: ChatRequest, change: Change, snapshot: Snapshot) {
   const receipts = yield* Receipts
   const now = yield* Clock.currentTimeMillis
   const { receivedAt } = request
   const review = snapshot.workspaces.get(change.workspace)?.review
-  const dueAt = review === undefined ? receivedAt : commandDue(review, change.target.kind, receivedAt)
-  const work = { change, configHash: snapshot.hash, priority: Priority.command, dueAt }
+  const isQuestion = change.target.kind === "comment"
+  const dueAt = review === undefined || isQuestion ? receivedAt : commandDue(review, change.target.kind, receivedAt)
+  const priority = isQuestion ? Priority.reply : Priority.command
+  const work = { change, configHash: snapshot.hash, priority, dueAt }
   const id = newId()
   const record: EventRecord = {
     id,
     deliveryKey: toDeliveryKey(request),
     provider: change.provider,
     event: "chat",
-    action: "review",
+    action: isQuestion ? "ask" : "review",
     trigger: change.trigger,
     workspace: change.workspace,
     targetKind: change.target.kind,
     targetKey: targetKey(change),
     repo: change.repo.fullName,
-    facts: { number: change.target.number, branch: change.headRef, sender: change.requestedBy },
+    facts: { number: change.target.number, branch: change.headRef, sender: requesterOf(request.sender) },
     decision: "queued",
     reason: undefined,
     rule: requestedIn(request),

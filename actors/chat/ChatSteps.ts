@@ -20,14 +20,14 @@ import { ChatRequests } from "../../src/store/ChatRequests.ts"
 import type { ChatButton, ChatChange, ChatFacts, ChatRequest } from "../../src/store/ChatRequests.ts"
 import { describeIds, dismiss, execute } from "./ChatExecute.ts"
 import type { Executed, Execution } from "./ChatExecute.ts"
-import { admitQuestion, answerQuestion } from "./ChatAsk.ts"
+import { admitQuestion, toResult } from "./ChatAsk.ts"
 import type { AskedReview } from "./ChatAsk.ts"
 import { dismissButtons, makeButtons, requestButtons } from "./ChatButtons.ts"
 import type { NewButton } from "./ChatButtons.ts"
 import { readPress } from "./ChatPress.ts"
 import type { Press, Pressed } from "./ChatPress.ts"
 import { countProblems, describeFindings, describeTarget } from "./ChatQueries.ts"
-import { findReviewState } from "./ChatReview.ts"
+import { findReviewState, queueReview } from "./ChatReview.ts"
 
 /** Commands of one person per minute; further ones are closed without a message. */
 const commandsPerMinute = 30
@@ -181,7 +181,7 @@ const run = Effect.fnUntraced(function* (context: StepContext, execution: Execut
   const named = yield* save(request, {
     status: "validating",
     command: name,
-    facts: { ...request.facts, args, binding }
+    facts: { ...request.facts, args, binding, ...(work._tag === "Question" ? { question: work.question } : {}) }
   })
   if (named === undefined) return undefined
   const executing = runNamed(context, { ...execution, request: named }, work)
@@ -194,13 +194,14 @@ const claimButton = ({ facts, id, receivedAt }: ChatRequest) =>
     facts.isAction ? requests.useAction(facts.text, id, receivedAt) : Effect.succeed(true)
   )
 
-/** ChatConnection.ts calls the model. */
 const queueQuestion = Effect.fnUntraced(function* (execution: Execution, question: AskedReview) {
   const { request, texts } = execution
   const admitted = yield* admitQuestion(execution, question)
   if (admitted._tag === "Refused") return yield* publish(request, "rejected", admitted.text)
-  const facts = { ...request.facts, question: question.question, runId: admitted.runId, progressText: texts.thinking }
-  return yield* save(request, { status: "queued", facts })
+  const { change, runId } = admitted
+  const { entryId, eventId } = yield* queueReview(request, change, execution.snapshot)
+  const queued = { runId, eventId, ...(entryId === undefined ? {} : { entryId }), progressText: texts.thinking }
+  return yield* save(request, { status: "queued", facts: { ...request.facts, ...queued } })
 })
 
 const runNamed = Effect.fnUntraced(function* (context: StepContext, execution: Execution, work: Work) {
@@ -232,11 +233,11 @@ const runNamed = Effect.fnUntraced(function* (context: StepContext, execution: E
 })
 
 const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatRequest) {
-  if (request.command === "ask") return request
   const state = yield* findReviewState(request)
-  const { links, safe, texts } = toWords(context.snapshot, context.client)
+  const words = toWords(context.snapshot, context.client)
+  const { links, safe, texts } = words
   const what = safe.codeSpan((request.facts.args ?? []).join(" "))
-  if (state._tag === "Waiting") return request
+  if (state._tag === "Waiting" || (request.command === "ask" && state._tag === "Running")) return request
   if (state._tag === "Routed") {
     const { entryId, eventId } = state
     const facts = { ...request.facts, eventId, ...(entryId === undefined ? {} : { entryId }) }
@@ -253,6 +254,10 @@ const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatR
           }
         })
   const { outcome, run: ended, why } = state
+  if (request.command === "ask" && outcome !== "expired") {
+    const { outcome: result, text, ...more } = yield* toResult(request, ended, why, words)
+    return yield* publish(request, result, text, more)
+  }
   const shown = ended === undefined ? what : describeTarget(ended.change, safe)
   const link = ended === undefined ? links.toDelivery(request.facts.eventId) : links.toRun(ended.id)
   const text =
@@ -272,15 +277,6 @@ const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatR
     ...(outcome === "succeeded" ? {} : { reason: why }),
     ...(ended === undefined ? {} : { runId: ended.id })
   })
-})
-
-/** Calls a model for a question, and saves its reply. */
-export const reply = Effect.fnUntraced(function* (
-  { client, snapshot }: Pick<StepContext, "client" | "snapshot">,
-  request: ChatRequest
-) {
-  const { outcome, reason, text } = yield* answerQuestion(snapshot, safeTexts[client.markup], request)
-  return yield* publish(request, outcome, text, reason === undefined ? {} : { reason })
 })
 
 /** Takes one step; returns the changed request, or the same one if it waits. Sending is in ChatReply.ts. */

@@ -62,7 +62,7 @@ const isRepeated = Effect.fnUntraced(function* ({ change, head, id }: Run, { fin
     const reply = analysis?.reply
     const isObjection = reply?.outcome === "kept" || reply?.outcome === "needs_person" || reply?.outcome === "withdrawn"
     // An objection of a program takes no right from people.
-    const counts = change.dispute !== undefined || objected.dispute === undefined
+    const counts = change.source !== undefined || objected.source === undefined
     return counts && run !== id && other === head && isObjection && reply.fingerprint === fingerprint
   })
 })

@@ -3,9 +3,9 @@
  * because people can copy it: its writer is the account of the credential, or the records have the same text.
  */
 import { Effect } from "effect"
-import type { Change, CommentPlace, Dispute } from "../../src/domain/Change.ts"
+import type { Change, CommentPlace } from "../../src/domain/Change.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
-import type { Conversation, ConversationComment, ForgeClient, HostConversations } from "../../src/forge/Forge.ts"
+import type { Conversation, ConversationComment, ForgeClient } from "../../src/forge/Forge.ts"
 import { parseMarkers } from "../../src/outputs/Marker.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import type { ConversationText, ReplySituation } from "./ReplyDecision.ts"
@@ -62,7 +62,8 @@ const isOpenedByService = Effect.fnUntraced(function* (
   return parseMarkers((yield* client.issues.read(repo, target.number)).body).length > 0
 })
 
-const deleted: ReadConversation = {
+/** The conversation of a comment that was deleted. */
+export const noConversation: ReadConversation = {
   comment: undefined,
   isLocked: false,
   isOurThread: false,
@@ -72,24 +73,10 @@ const deleted: ReadConversation = {
   line: undefined
 }
 
-/** Returns the conversation of an objection of a program, which no host has. */
-const ofDispute = ({ author }: Change, { id }: CommentPlace, dispute: Dispute): ReadConversation => {
-  const body = `${dispute.reason}\n\n${dispute.path}:\n${dispute.quote}`
-  const comment = { id, author: author?.username, isOurs: false, isBot: false, body }
-  const { fingerprint, path } = dispute
-  return { comment, isLocked: false, isOurThread: true, texts: [comment], fingerprint, path, line: undefined }
-}
-
-export const readConversation = Effect.fnUntraced(function* (
-  client: ForgeClient,
-  conversations: HostConversations,
-  change: Change,
-  place: CommentPlace
-) {
-  if (change.dispute !== undefined) return ofDispute(change, place, change.dispute)
+export const readConversation = Effect.fnUntraced(function* (client: ForgeClient, change: Change, place: CommentPlace) {
   const at = { number: change.target.number, head: change.target.number === undefined ? change.head : undefined }
-  const read = yield* conversations.read(change.repo, at, place)
-  if (read === undefined) return deleted
+  const read = yield* client.conversations.read(change.repo, at, place)
+  if (read === undefined) return noConversation
   const texts = yield* Effect.forEach(read.comments, readText)
   const own = texts.find(({ isOurs }) => isOurs)
   const comment = texts.find(({ id }) => id === place.id)

@@ -2,40 +2,35 @@
 import { Effect } from "effect"
 import { AgentError } from "../../src/agent/Agent.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
-import { readExplained } from "../../src/domain/AddressedComment.ts"
 import { addUsage, noUsage } from "../../src/domain/Analysis.ts"
-import { discussedKey } from "../../src/domain/Change.ts"
-import type { Change, Dispute } from "../../src/domain/Change.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { CommentReply, ReplyOutcome } from "../../src/domain/CommentReply.ts"
 import { writeReply } from "../../src/engine/WriteReply.ts"
-import type { ForgeClient } from "../../src/forge/Forge.ts"
+import { Forges } from "../../src/forge/Forges.ts"
 import { findOpenLine, findQuotedLine, linesNear } from "../../src/review/ReplyEvidence.ts"
 import type { HeadFile } from "../../src/review/ReplyEvidence.ts"
 import { scrubSecrets } from "../../src/review/Secrets.ts"
-import { Outbox } from "../../src/store/Outbox.ts"
-import { Runs } from "../../src/store/Runs.ts"
+import { Receipts } from "../../src/store/Receipts.ts"
 import type { Run } from "../../src/store/Runs.ts"
+import { Vcs } from "../../src/vcs/Checkout.ts"
 import type { ReviewWork } from "../review/ReviewWork.ts"
 import { ruleObjection } from "./Dispute.ts"
-import type { ReadConversation } from "./ReadConversation.ts"
+import { openHead } from "./ReplyCheckout.ts"
 import type { ReplyDecision } from "./ReplyDecision.ts"
+import type { ReplySource, ReplySubject } from "./ReplySource.ts"
 
-/** Newest reviews of a change that are searched for the finding of a thread. */
-const earlierRuns = 20
 /** A longer file is not read. */
 const maxFile = 1_000_000
 const maxCode = 12_000
 const maxQuestion = 4000
 
 interface Subject {
-  readonly client: ForgeClient
-  /** Person whose comment gets the reply. */
+  readonly source: ReplySource
+  /** Author of the words that get the reply. */
   readonly person: string
-  /** The pull request of the comment, with its author; undefined for an issue or a commit. */
-  readonly pull: Change | undefined
-  readonly conversation: ReadConversation
+  readonly subject: ReplySubject
+  /** That of the source, unless a limit is reached. */
   readonly decision: ReplyDecision
 }
 
@@ -60,9 +55,8 @@ const toAnalysis = (reply: CommentReply, conclusion: Reason, spent?: Pick<Analys
 })
 
 /** Reads the newest review of the change, and the finding of the thread, which an earlier one may have. */
-const readFindings = Effect.fnUntraced(function* ({ change }: Run, fingerprint: string | undefined) {
-  const targetKey = discussedKey(change)
-  const runs = yield* (yield* Runs).list({ targetKey, limit: earlierRuns })
+const readFindings = Effect.fnUntraced(function* ({ fingerprint, listReviews }: ReplySource) {
+  const runs = yield* listReviews
   const review = runs.find(({ analysis }) => analysis !== undefined)
   if (fingerprint === undefined) return { review, findings: review?.analysis?.findings ?? [], finding: undefined }
   const found = runs.flatMap(({ analysis }) => analysis?.findings ?? [])
@@ -70,34 +64,26 @@ const readFindings = Effect.fnUntraced(function* ({ change }: Run, fingerprint: 
   return { review, findings: finding === undefined ? [] : [finding], finding }
 })
 
-/** Returns the finding whose number in the summary a comment names. */
-const findExplained = Effect.fnUntraced(function* ({ change }: Run, body: string) {
-  // An objection of a program is about its own finding, whatever its words are.
-  const number = change.dispute === undefined ? readExplained(body) : undefined
-  if (number === undefined) return undefined
-  const summary = yield* (yield* Outbox).lastSent(discussedKey(change), "Summary", {})
-  return summary?.listed?.find((one) => one.number === number)?.fp
-})
-
 /** Reads the file of a finding at the head; undefined if the head does not have it, or it is too long. */
-const readFile = Effect.fnUntraced(function* (client: ForgeClient, { change, head }: Run, path: string | undefined) {
-  if (path === undefined || head === "") return undefined
+const readFile = Effect.fnUntraced(function* (
+  { readFile: read }: ReplySource,
+  { change, head }: Run,
+  path: string | undefined
+) {
+  if (path === undefined || head === "" || read === undefined) return undefined
   const text = yield* Effect.catchIf(
-    client.file(change.repo, head, path),
+    read(change.repo, head, path),
     ({ reason }) => reason === "not_found" || reason === "invalid" || reason === "forbidden",
     () => Effect.succeed(undefined)
   )
   return text === undefined || text.length > maxFile ? undefined : ({ path, text } satisfies HeadFile)
 })
 
-/** Returns whether the head has the code that a program quotes. Otherwise no model is called. */
-const isProven = Effect.fnUntraced(function* (
-  client: ForgeClient,
-  run: Run,
-  { path, quote }: Dispute,
-  file: HeadFile | undefined
-) {
-  const quoted = path === file?.path ? file : yield* readFile(client, run, path)
+/** Returns whether the head has the code that the source claims. Otherwise no model is called. */
+const isProven = Effect.fnUntraced(function* (source: ReplySource, run: Run, file: HeadFile | undefined) {
+  if (source.claim === undefined) return true
+  const { path, quote } = source.claim
+  const quoted = path === file?.path ? file : yield* readFile(source, run, path)
   return quoted !== undefined && findQuotedLine(quoted, quote) !== undefined
 })
 
@@ -111,13 +97,13 @@ const codeNear = (file: HeadFile | undefined, finding: Finding | undefined, line
 export const writeAnalysis = Effect.fnUntraced(function* (
   run: Run,
   work: Pick<ReviewWork, "workspace">,
-  { client, conversation, decision, person, pull }: Subject
+  { decision, person, source, subject }: Subject
 ) {
   const { workspace } = work
+  const { conversation, fingerprint } = source
   const { comment: place } = run.change.target
   const { comment } = conversation
   if (place === undefined || comment === undefined) return yield* Effect.die("a reply without a comment")
-  const fingerprint = (yield* findExplained(run, comment.body)) ?? conversation.fingerprint
   const question = scrubSecrets(comment.body).slice(0, maxQuestion)
   const base = { comment: place, question, text: "", ...(fingerprint === undefined ? {} : { fingerprint }) }
   if (decision._tag === "Limited") {
@@ -126,9 +112,9 @@ export const writeAnalysis = Effect.fnUntraced(function* (
   }
   if (decision._tag === "React") return toAnalysis({ ...base, outcome: "none" }, conclusions.none)
 
-  const { finding, findings, review } = yield* readFindings(run, fingerprint)
+  const { finding, findings, review } = yield* readFindings(source)
   const path = finding?.anchor?.path ?? finding?.problem.file ?? conversation.path
-  const file = yield* readFile(client, run, path)
+  const file = yield* readFile(source, run, path)
   if (decision._tag === "CompareCode") {
     const line = file && finding && findOpenLine(file, finding)
     if (file === undefined || line === undefined) return toAnalysis({ ...base, outcome: "none" }, conclusions.none)
@@ -136,14 +122,16 @@ export const writeAnalysis = Effect.fnUntraced(function* (
     return toAnalysis({ ...base, outcome: "kept", evidence }, conclusions.kept)
   }
 
-  if (run.change.dispute !== undefined && !(yield* isProven(client, run, run.change.dispute, file)))
+  if (!(yield* isProven(source, run, file)))
     return toAnalysis({ ...base, outcome: "kept", ruling: "unproven" }, conclusions.kept)
   const group = workspace.modelChain
   if (group === undefined) return toAnalysis({ ...base, outcome: "unavailable" }, conclusions.unavailable)
+  const services = yield* Effect.context<Forges | Receipts | Vcs>()
   const { result, ...spent } = yield* writeReply({
     workspace,
     group,
     review,
+    openHead: source.readFile && Effect.provideContext(openHead(source, subject), services),
     material: {
       title: `${run.change.repo.fullName} ${run.change.title ?? ""}`,
       head: run.head,
@@ -161,12 +149,19 @@ export const writeAnalysis = Effect.fnUntraced(function* (
   const { outcome, text } = result
   if (outcome !== "withdrawn") return toAnalysis({ ...base, outcome, text }, conclusions[outcome], spent)
   // Only the finding of a thread of a pull request has a state that an objection changes.
-  if (finding === undefined || pull === undefined)
+  if (finding === undefined || !subject.isPull)
     return toAnalysis({ ...base, outcome: "needs_person", text }, conclusions.needs_person, spent)
   const quoted =
-    result.path === undefined || result.path === file?.path ? file : yield* readFile(client, run, result.path)
-  const objector = run.change.dispute === undefined ? person : undefined
-  const objection = { file: quoted, finding, group, own: file, person: objector, pull, quote: result.quote ?? "" }
+    result.path === undefined || result.path === file?.path ? file : yield* readFile(source, run, result.path)
+  const objection = {
+    file: quoted,
+    finding,
+    group,
+    own: file,
+    person: source.isOfPeople ? person : undefined,
+    pull: subject.change,
+    quote: result.quote ?? ""
+  }
   const { ruled, spent: more } = yield* ruleObjection(run, work, objection)
   const total = { models: [...new Set([...spent.models, ...more.models])], usage: addUsage(spent.usage, more.usage) }
   return toAnalysis({ ...base, text, ...ruled }, conclusions[ruled.outcome], total)

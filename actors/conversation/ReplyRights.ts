@@ -4,26 +4,24 @@
  */
 import { Clock, Effect } from "effect"
 import type { Workspace } from "../../src/config/Snapshot.ts"
-import { discussedKey, hostTrigger, repositoryKey } from "../../src/domain/Change.ts"
-import type { Change } from "../../src/domain/Change.ts"
+import { hostTrigger, repositoryKey } from "../../src/domain/Change.ts"
+import type { Change, Repo } from "../../src/domain/Change.ts"
 import { ReservationId } from "../../src/domain/Keys.ts"
-import type { ForgeClient, HostConversations } from "../../src/forge/Forge.ts"
+import type { TargetKey } from "../../src/domain/Keys.ts"
+import type { ForgeClient } from "../../src/forge/Forge.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
 import { unlessUndisclosed } from "../review/Undisclosed.ts"
 
 /** `stranger`: a person without write access who may get a reply all the same. */
-type Converser = "writer" | "stranger" | "refused"
+export type Converser = "writer" | "stranger" | "refused"
 
 export const findConverser = Effect.fnUntraced(function* (
-  client: Pick<ForgeClient, "canWrite">,
-  conversations: Pick<HostConversations, "isPrivate">,
-  { dispute, repo }: Pick<Change, "dispute" | "repo">,
+  { canWrite, conversations }: Pick<ForgeClient, "canWrite" | "conversations">,
+  repo: Repo,
   { review }: Pick<Workspace, "review">,
   person: string
 ) {
-  // The scope of its token is the right of a program.
-  if (dispute !== undefined) return "writer" satisfies Converser
-  if (yield* unlessUndisclosed(client.canWrite(repo, person), false)) return "writer" satisfies Converser
+  if (yield* unlessUndisclosed(canWrite(repo, person), false)) return "writer" satisfies Converser
   const { from } = review.conversation
   if (from !== undefined) return (from === "everybody" ? "stranger" : "refused") satisfies Converser
   const isPrivate = yield* unlessUndisclosed(conversations.isPrivate(repo), undefined)
@@ -34,6 +32,7 @@ export const findConverser = Effect.fnUntraced(function* (
 export const countReply = Effect.fnUntraced(function* (
   entryId: string,
   change: Change,
+  subjectKey: TargetKey,
   { review }: Pick<Workspace, "review">,
   person: string,
   converser: Converser
@@ -45,7 +44,7 @@ export const countReply = Effect.fnUntraced(function* (
   const limits = [
     ...(converser === "stranger" ? [["strangers_day", strangers_day, day, repositoryKey(change)] as const] : []),
     ["person_hour", person_hour, hour, `${hostTrigger(change)}:${person.toLowerCase()}`] as const,
-    ["change_day", change_day, day, discussedKey(change)] as const
+    ["change_day", change_day, day, subjectKey] as const
   ]
   const ledger = yield* Ledger
   for (const [name, max, period, subject] of limits) {

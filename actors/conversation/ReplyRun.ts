@@ -1,18 +1,13 @@
 /**
- * Replies to a comment of a person: reads its conversation at the host, decides whether it gets a reply (ReplyDecision.ts), lets a model write it,
- * and stores it with its publications in one transaction. The text that counts is the one that the host has now. A comment that gets no reply
+ * Replies to a comment of a person, or to words from elsewhere (ReplySource.ts): reads them, decides whether they get a reply (ReplyDecision.ts),
+ * lets a model write it, and stores it with its publications in one transaction. Of a comment the text counts that the host has now. A comment that gets no reply
  * has no run. A reply that is stored is never written again: after a crash it continues with the publisher.
  */
 import { Clock, Deferred, Effect } from "effect"
-import type { Workspace } from "../../src/config/Snapshot.ts"
 import { discussedKey } from "../../src/domain/Change.ts"
-import type { Change, CommentPlace } from "../../src/domain/Change.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import { runLifecycle } from "../../src/domain/Run.ts"
-import { toChange } from "../../src/forge/Forge.ts"
-import type { ForgeClient, HostConversations } from "../../src/forge/Forge.ts"
-import { Forges } from "../../src/forge/Forges.ts"
 import { ModelRun } from "../../src/llm/ModelRun.ts"
 import { failureRows, reactionRows } from "../../src/outputs/ReplyRows.ts"
 import type { Lease } from "../../src/queue/Queue.ts"
@@ -21,9 +16,7 @@ import { Runs } from "../../src/store/Runs.ts"
 import type { Run } from "../../src/store/Runs.ts"
 import { toAnalyzing } from "../review/AnalyseChange.ts"
 import { completeRun, publish, skipRun } from "../review/EndRun.ts"
-import { readWithCurrent } from "../review/HostCredential.ts"
 import { endCancelled, endWithoutWork, openRun } from "../review/OpenRun.ts"
-import { routedWork } from "../review/ReviewSubject.ts"
 import { isLastAttempt, loadWork } from "../review/ReviewWork.ts"
 import type { ReviewWork } from "../review/ReviewWork.ts"
 import { modelAccount } from "../review/RunAccount.ts"
@@ -31,12 +24,9 @@ import { analysisFailure, hostFailure, storeFailure } from "../review/RunFailure
 import { failed, reviewed, skipped } from "../review/RunOutcome.ts"
 import type { RunOutcome } from "../review/RunOutcome.ts"
 import { findSpooled, removeSpooled } from "../review/SaveAnalysis.ts"
-import { readConversation } from "./ReadConversation.ts"
-import type { ReadConversation } from "./ReadConversation.ts"
-import { decideReply } from "./ReplyDecision.ts"
-import type { ReplyDecision } from "./ReplyDecision.ts"
-import { countReply, findConverser } from "./ReplyRights.ts"
 import { writeAnalysis } from "./ReplyAnalysis.ts"
+import { countReply } from "./ReplyRights.ts"
+import { readSource } from "./ReplySource.ts"
 
 /** Replies to the comment of a claimed entry. Completing `cancelled` with a reason interrupts it. */
 export const replyEntry = Effect.fnUntraced(function* (
@@ -80,38 +70,6 @@ const attempt = Effect.fnUntraced(function* (work: ReviewWork, cancelled: Deferr
   )
 })
 
-/** The comment at the host, and the decision about it. */
-interface Found {
-  readonly client: ForgeClient
-  readonly conversations: HostConversations
-  readonly conversation: ReadConversation
-  readonly place: CommentPlace
-  readonly decision: ReplyDecision
-}
-
-/** Reads the conversation with a credential that the host accepts. */
-const find = Effect.fnUntraced(function* ({ entry, profile, workspace }: ReviewWork) {
-  const { change } = entry
-  const { comment: place } = change.target
-  if (place === undefined) return yield* Effect.die("a reply without a comment")
-  const forges = yield* Forges
-  return yield* readWithCurrent(
-    profile,
-    Effect.fnUntraced(function* (readable) {
-      const client = forges.client(readable)
-      const { conversations } = client
-      const conversation = yield* readConversation(client, conversations, change, place)
-      const account = yield* Effect.orElseSucceed(client.self, () => undefined)
-      const { thread: maxInThread } = workspace.review.conversation.limits
-      const decision: ReplyDecision =
-        change.dispute === undefined
-          ? decideReply({ ...conversation, account: account?.username, maxInThread })
-          : { _tag: "Reply" }
-      return { client, conversations, conversation, place, decision } satisfies Found
-    })
-  )
-})
-
 /** Ends an entry whose comment gets no reply. */
 const leave = Effect.fnUntraced(function* (work: ReviewWork, unfinished: Run | undefined, reason: Reason) {
   if (unfinished !== undefined) return yield* skipRun(unfinished, work, reason)
@@ -119,43 +77,19 @@ const leave = Effect.fnUntraced(function* (work: ReviewWork, unfinished: Run | u
   return skipped(reason)
 })
 
-/** Returns the head that the reply is about, and the work with the workspace of the target branch. */
-const readHead = Effect.fnUntraced(function* (work: ReviewWork, { client, place }: Found) {
-  const { change } = work.entry
-  const { number } = change.target
-  if (place.on !== "pull_request" || number === undefined) {
-    const head = change.head ?? (yield* client.newestCommit(change.repo, {})) ?? ""
-    return { work, head, title: change.title, pull: undefined, baseRef: change.baseRef }
-  }
-  const pull = yield* client.pull(change.repo, number)
-  const { base, head } = pull
-  const { author: _commenter, dispute: _dispute, ...rest } = change
-  const reviewedChange: Change = { ...rest, ...toChange(pull), target: { kind: "pull_request", number } }
-  const routed = routedWork(work, { _tag: "Review", change: reviewedChange, head, base })
-  return "_tag" in routed
-    ? routed
-    : { work: routed, head, title: pull.title, pull: reviewedChange, baseRef: pull.baseRef }
-})
-
-const isOff = ({ review }: Workspace): Reason | undefined =>
-  !review.comment_commands
-    ? { _tag: "CommentCommandsOff" }
-    : review.conversation.enabled
-      ? undefined
-      : { _tag: "ConversationOff" }
-
 const reply = Effect.fnUntraced(function* (admitted: ReviewWork, unfinished: Run | undefined) {
-  const found = yield* find(admitted)
-  if (found.decision._tag === "Ignore") return yield* leave(admitted, unfinished, found.decision.reason)
-  const read = yield* readHead(admitted, found)
-  if ("_tag" in read) return yield* leave(admitted, unfinished, read)
-  const { head, work } = read
+  const source = yield* readSource(admitted)
+  if (source === undefined) return yield* leave(admitted, unfinished, { _tag: "ReviewRecordRemoved" })
+  if (source.decision._tag === "Ignore") return yield* leave(admitted, unfinished, source.decision.reason)
+  const subject = yield* source.readSubject
+  if ("_tag" in subject) return yield* leave(admitted, unfinished, subject)
+  const { head, work } = subject
   const { entry, lease, snapshot, workspace } = work
-  const off = isOff(workspace)
+  const off = source.isOff(workspace)
   if (off !== undefined) return yield* leave(work, unfinished, off)
-  const person = found.conversation.comment?.author ?? entry.change.author?.username
+  const person = source.conversation.comment?.author ?? entry.change.author?.username
   if (person === undefined) return yield* leave(work, unfinished, { _tag: "WriterUnnamed" })
-  const converser = yield* findConverser(found.client, found.conversations, entry.change, workspace, person)
+  const converser = yield* source.findConverser(workspace, person)
   if (converser === "refused") {
     yield* Effect.logWarning("audit: comment gets no reply, its author has no right to one", {
       username: person,
@@ -163,7 +97,7 @@ const reply = Effect.fnUntraced(function* (admitted: ReviewWork, unfinished: Run
     })
     return yield* leave(work, unfinished, { _tag: "MayNotConverse", person })
   }
-  const change = { ...entry.change, workspace: workspace.id, head, title: read.title, baseRef: read.baseRef }
+  const change = { ...entry.change, workspace: workspace.id, head, title: subject.title, baseRef: subject.baseRef }
   const begun = {
     entryId: entry.id,
     workspace: workspace.id,
@@ -178,13 +112,11 @@ const reply = Effect.fnUntraced(function* (admitted: ReviewWork, unfinished: Run
   if (run === undefined) return failed({ _tag: "TakenOver" }, false)
   yield* Effect.annotateCurrentSpan({ run: run.id, head, event_id: entry.events.join(" ") })
   const over =
-    found.decision._tag === "Reply" || found.decision._tag === "CompareCode"
-      ? yield* countReply(entry.id, change, workspace, person, converser)
+    source.decision._tag === "Reply" || source.decision._tag === "CompareCode"
+      ? yield* countReply(entry.id, change, source.subjectKey, workspace, person, converser)
       : undefined
-  const decision = over === undefined ? found.decision : ({ _tag: "Limited", ...over } as const)
-  return yield* execute(run, work, { ...found, decision, person, pull: read.pull }).pipe(
-    Effect.annotateLogs({ run_id: run.id })
-  )
+  const decision = over === undefined ? source.decision : ({ _tag: "Limited", ...over } as const)
+  return yield* execute(run, work, { source, decision, person, subject }).pipe(Effect.annotateLogs({ run_id: run.id }))
 })
 
 const rowInput = (run: Run, { workspace }: ReviewWork) => ({
@@ -207,7 +139,7 @@ const addRows = Effect.fnUntraced(
 
 /** Writes the reply and stores it. Before that, a reaction shows that the question was read. */
 const execute = Effect.fnUntraced(
-  function* (run: Run, work: ReviewWork, found: Found & Pick<Parameters<typeof writeAnalysis>[2], "person" | "pull">) {
+  function* (run: Run, work: ReviewWork, replied: Parameters<typeof writeAnalysis>[2]) {
     const spooled = yield* findSpooled(run)
     if (spooled !== undefined) {
       const outcome = yield* completeRun(run, work, spooled)
@@ -215,9 +147,9 @@ const execute = Effect.fnUntraced(
       if (outcome._tag === "Reviewed") yield* removeSpooled(run)
       return outcome
     }
-    if (found.decision._tag === "Reply") yield* addRows(run, reactionRows(rowInput(run, work), "eyes"))
+    if (replied.decision._tag === "Reply") yield* addRows(run, reactionRows(rowInput(run, work), "eyes"))
     yield* toAnalyzing(run, work.lease)
-    const analysis = yield* writeAnalysis(run, work, found).pipe(
+    const analysis = yield* writeAnalysis(run, work, replied).pipe(
       Effect.provideService(ModelRun, yield* modelAccount(run, work))
     )
     const outcome = yield* completeRun(run, work, analysis)

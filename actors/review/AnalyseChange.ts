@@ -111,7 +111,7 @@ const readIssueCode = Effect.fnUntraced(function* (run: Run, workspace: Workspac
 })
 
 /** Reads who pushed to the head of a pull request, which deliveries name. */
-const pushersOf = ({ change, head }: Run) => {
+export const pushersOf = ({ change, head }: CheckedOut) => {
   const { repo, target } = change
   const pull = { trigger: hostTrigger(change), repo: repo.fullName, number: target.number ?? 0, head }
   return Receipts.use((receipts) => receipts.pushers(pull, maxPushers))
@@ -185,16 +185,19 @@ const workingNews = (
   ...(usage.costUsd === undefined ? {} : { costUsd: usage.costUsd })
 })
 
+/** A revision to check out, with the one that it is compared with. */
+type CheckedOut = Pick<Run, "base" | "change" | "head">
+
 /** Fails instead of using a clone URL from the payload: its author could choose where the service connects to. */
-const noHost = ({ name }: TriggerProfile) =>
+export const noHost = ({ name }: TriggerProfile) =>
   new CheckoutError({
     reason: "failed",
     why: { _tag: "NothingToClone", trigger: name }
   })
 
 export const resolveCheckout = (
-  run: Run,
-  { workspace, profile }: ReviewWork,
+  run: CheckedOut,
+  { workspace, profile }: Pick<ReviewWork, "profile" | "workspace">,
   forge: Forge | undefined,
   host: Pick<GitCheckoutRequest, "url" | "authorization" | "rules">
 ): GitCheckoutRequest => {

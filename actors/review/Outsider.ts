@@ -45,25 +45,37 @@ const findHeadPeople = Effect.fnUntraced(function* <E, R>(
   return { people: [owner, ...pushers.usernames] }
 })
 
+/** Returns who controls the content of a change. */
+const findPeople = Effect.fnUntraced(function* <E, R>(
+  change: Change,
+  client: Pick<ForgeClient, "ownerOf">,
+  readPushers: Effect.Effect<Pushers, E, R>
+): Effect.fn.Return<People, E | ForgeError, R> {
+  const { author, requestedBy, target } = change
+  if (target.kind !== "pull_request") return { people: [] }
+  if (author === undefined) return { outsider: "the author of the change, whom the host does not name," }
+  const found = yield* findHeadPeople(change, client, readPushers)
+  if ("outsider" in found) return found
+  const requester = requestedBy === undefined || isTrustedRequester(requestedBy) ? [] : [requestedBy]
+  return { people: [author.username, ...requester, ...found.people] }
+})
+
 /**
  * Returns undefined for members or if nothing depends on it, and a text that names the outsider otherwise. Fails if the host may reply
- * later. `readPushers` reads from the records who pushed to the head.
+ * later. `readPushers` reads from the records who pushed to the head. `readers`: further people for whom it is read, who talk about it.
  */
 export const findOutsider = Effect.fnUntraced(function* <E, R>(
   change: Change,
   { contextRepositories }: Workspace,
   client: Pick<ForgeClient, "canWrite" | "ownerOf">,
-  readPushers: Effect.Effect<Pushers, E, R>
+  readPushers: Effect.Effect<Pushers, E, R>,
+  readers: ReadonlyArray<string> = []
 ): Effect.fn.Return<Outsider | undefined, ForgeError | E, R> {
-  const { author, repo, requestedBy, target } = change
-  if (target.kind !== "pull_request") return undefined
   if (contextRepositories.every(({ visibility }) => visibility === "any_author")) return undefined
-  if (author === undefined) return "the author of the change, whom the host does not name,"
-  const found = yield* findHeadPeople(change, client, readPushers)
+  const found = yield* findPeople(change, client, readPushers)
   if ("outsider" in found) return found.outsider
-  const requester = requestedBy === undefined || isTrustedRequester(requestedBy) ? [] : [requestedBy]
-  for (const person of new Set([author.username, ...requester, ...found.people])) {
-    if (!(yield* unlessUndisclosed(client.canWrite(repo, person), false))) return person
+  for (const person of new Set([...found.people, ...readers])) {
+    if (!(yield* unlessUndisclosed(client.canWrite(change.repo, person), false))) return person
   }
   return undefined
 })

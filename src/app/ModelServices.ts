@@ -4,7 +4,6 @@ import * as BudgetLedger from "../../actors/limits/BudgetLedger.ts"
 import * as ProviderLimiter from "../../actors/limits/ProviderLimiter.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
-import * as AnswerQuestion from "../engine/questions/AnswerQuestion.ts"
 import * as GuessAuthor from "../engine/questions/GuessAuthor.ts"
 import { Catalog } from "../llm/Catalog.ts"
 import { layerMemory } from "../llm/catalog/MemoryCatalogCache.ts"
@@ -41,8 +40,8 @@ const prefetch = Layer.effectDiscard(
 /** The catalog, cached in the configured store. */
 export const catalog = prefetch.pipe(Layer.provideMerge(Catalog.layer.pipe(Layer.provide(catalogCache))))
 
-/** The gateway, the guess of authors that publishing uses, and the model for questions from chat. */
-export const gateway = Layer.merge(GuessAuthor.layer, AnswerQuestion.layer).pipe(
+/** The gateway, and the guess of authors that publishing uses. */
+export const gateway = GuessAuthor.layer.pipe(
   Layer.provideMerge(GatewayLayer.layer),
   Layer.provide([BudgetLedger.budgetLayer, ProviderLimiter.limiterLayer, Evidence.layer]),
   Layer.provideMerge(catalog)

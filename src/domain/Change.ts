@@ -58,13 +58,20 @@ export const Target = Schema.Struct({
 export type Target = typeof Target.Type
 
 /** An objection of a program to a finding, with the code of the head that is to prove it. */
-export const Dispute = Schema.Struct({
+export const Dispute = Schema.TaggedStruct("Dispute", {
   fingerprint: Schema.String,
   reason: Schema.String,
   path: Schema.String,
   quote: Schema.String
 })
 export type Dispute = typeof Dispute.Type
+
+/** Source of words that get a reply and are no comment at the host. `ChatQuestion`: a request from chat about the review of a run, by their ids. */
+export const WordSource = Schema.Union([
+  Dispute,
+  Schema.TaggedStruct("ChatQuestion", { request: Schema.String, run: Schema.String })
+])
+export type WordSource = typeof WordSource.Type
 
 export const Change = Schema.Struct({
   provider: TriggerKind,
@@ -95,8 +102,8 @@ export const Change = Schema.Struct({
   covers: Schema.optional(Schema.Array(Schema.String)),
   /** Person who requested this review by comment or chat: windows and "already reviewed" do not apply. */
   requestedBy: Schema.optional(Schema.String),
-  /** Present for the kind `comment` if a program objects: there is no comment at the host then, and nothing is written below one. */
-  dispute: Schema.optional(Dispute),
+  /** Present for the kind `comment` if there is no comment at the host: nothing is written below one then. */
+  source: Schema.optional(WordSource),
   /** Files that an earlier review read are read again, because a person requested it. */
   full: Schema.optional(Schema.Literal(true))
 })
@@ -137,6 +144,19 @@ export const discussedKey = (change: Parameters<typeof targetKey>[0]): TargetKey
   const { comment, number } = change.target
   return targetKey(comment === undefined ? change : { ...change, target: { kind: comment.on, number } })
 }
+
+/** Returns the change whose target is words about another one that are no comment at the host. `id` names them. */
+export const toWordsAbout = (
+  { covers: _covers, full: _full, requestedBy: _requester, ...reviewed }: Change,
+  head: string,
+  { author, id, source }: { readonly author: string; readonly id: string; readonly source: WordSource }
+): Change => ({
+  ...reviewed,
+  head,
+  target: { kind: "comment", number: reviewed.target.number, comment: { id, on: "pull_request", kind: "general" } },
+  author: { username: author },
+  source
+})
 
 /** Returns the number or branch in the key of a change. */
 export const numberOrBranch = (

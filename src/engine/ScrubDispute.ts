@@ -2,9 +2,8 @@
 import type { Dispute } from "../domain/Change.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
 
-export const scrubDispute = ({ fingerprint, path, quote, reason }: Dispute): Dispute => ({
-  fingerprint,
-  path,
+export const scrubDispute = ({ quote, reason, ...about }: Dispute): Dispute => ({
+  ...about,
   quote: scrubSecrets(quote),
   reason: scrubSecrets(reason)
 })

@@ -75,14 +75,14 @@ const row = (
   attempts: 0
 })
 
-/** Plans a reaction to a comment, by default that of the target; nothing without one, and for an objection without a comment. */
+/** Plans a reaction to a comment, by default that of the target; nothing for words that are no comment at the host. */
 export const reactionRows = (
   input: ReplyInput & { readonly comment?: CommentPlace },
   reaction: Reacted,
   position = 0
 ): ReadonlyArray<Publication> => {
   const { comment = input.change.target.comment, targetKey } = input
-  if (comment === undefined || input.change.dispute !== undefined) return []
+  if (comment === undefined || input.change.source !== undefined) return []
   const id = replyOperationId(targetKey, `${reaction} ${comment.id}`)
   return [row(input, position, id, { _tag: "Reaction", comment, reaction })]
 }
@@ -94,7 +94,7 @@ export const reactionRows = (
 const textRow = (input: ReplyInput, operationId: OperationId, text: string): ReadonlyArray<Publication> => {
   const { head, targetKey } = input
   const { comment } = input.change.target
-  if (comment === undefined || input.change.dispute !== undefined) return []
+  if (comment === undefined || input.change.source !== undefined) return []
   const body = `${text.trim()}\n\n${renderMarker({ op: operationId, scope: targetKey })}`
   const operation = { _tag: "Reply", head, comment, body } as const
   return [{ ...row(input, 1, operationId, operation), targetKey: discussedKey(input.change) }]

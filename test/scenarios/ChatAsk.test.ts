@@ -15,7 +15,7 @@ describe("questions from chat", { timeout: 240_000 }, () => {
   let installation: Installation
   let gate: Promise<void> = Promise.resolve()
   let text = "The first line is wrong."
-  const isQuestion = (request: Recorded): boolean => request.text.includes("Answer the question about this review")
+  const isQuestion = (request: Recorded): boolean => request.text.includes("Write the reply to the last comment")
   const questions = () => installation.model.requests.filter(isQuestion)
 
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe("questions from chat", { timeout: 240_000 }, () => {
       if (!isQuestion(request)) return honest(request)
       const reply = text
       await gate
-      return { calls: [{ name: "answer", input: { text: reply } }] }
+      return { calls: [{ name: "reply", input: { outcome: "replied", text: reply } }] }
     })
     await installation.aicr.start()
     await installation.open("asked")
@@ -111,7 +111,7 @@ describe("questions from chat", { timeout: 240_000 }, () => {
     const before = questions().length
     const recorded = () =>
       readdirSync(directory, { recursive: true, encoding: "utf8" }).filter((path) =>
-        /chat-.*\/calls\/.*json$/.test(path)
+        /runs\/.*\/calls\/.*json$/.test(path)
       ).length
     const count = recorded()
     await deliver("m-paid", "ask app 1 What does this cost?", { from: "ou_ada" })

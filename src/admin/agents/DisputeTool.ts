@@ -87,7 +87,7 @@ export const dispute = Effect.fnUntraced(function* (input: DisputeInput, token: 
   const { findings, review } = yield* openReview(named, token)
   const found = findings.find((one) => one.number === number)
   if (found === undefined) return yield* new AgentRefusal({ why: { _tag: "NoSuchFinding", number } })
-  const objection = scrubDispute({ fingerprint: found.finding.fingerprint, reason, path, quote })
+  const objection = scrubDispute({ _tag: "Dispute", fingerprint: found.finding.fingerprint, reason, path, quote })
   const change = toDisputed(review.change, review.head, token, objection)
   const target = targetKey(change)
   const earlier = yield* readDecision(target, number, undefined)

@@ -10,14 +10,12 @@ import type { ModelRun } from "../../llm/ModelRun.ts"
 import { AgentError, toAgentError } from "../Agent.ts"
 import type { AgentQuery, AgentQueryResult, Brief } from "../Agent.ts"
 import { callMillis } from "./CallLimits.ts"
-import { firstMessage, pruneResults } from "./Conversation.ts"
+import { firstMessage } from "./Conversation.ts"
+import { isReading, readOn } from "../ReadingTools.ts"
 import { refusedResponse } from "../RefusedResponse.ts"
 import { parseJson } from "../tools/Forms.ts"
-import { Reports } from "../tools/Reports.ts"
 import { repositoryReader } from "../tools/RepositoryReader.ts"
-import { readTools } from "../tools/ReadTools.ts"
 import { listToolSpecs, toolNames } from "../tools/Tools.ts"
-import { handle } from "./Turn.ts"
 
 /** Calls of one query, of which at most one is a repair. */
 const maxSteps = 6
@@ -63,14 +61,11 @@ export const queryModel = Effect.fn("agent.query")(function* <A>(
     const inputs = response.calls.flatMap(({ name, input }) => (name === query.tool ? [parseJson(input)] : []))
     const value = inputs.length === 0 ? undefined : query.read(inputs)
     if (value !== undefined) return end({ _tag: "Returned", value, model: response.model })
-    const reads = query.mayRead && response.calls.length > 0 && response.calls.every(({ name }) => reading.has(name))
+    const reads = query.mayRead && isReading(response)
     if (!reads && repaired) return fail(invalid(query.tool))
     if (!reads) repaired = true
     messages = reads
-      ? pruneResults([
-          ...messages,
-          ...(yield* handle(response, { reports: new Reports(), reader, maySkip: false })).messages
-        ])
+      ? yield* readOn(messages, response, reader)
       : [
           ...messages,
           ...refusedResponse(response, query.tool, `Call ${query.tool} exactly once, with all of its fields.`)
@@ -78,8 +73,5 @@ export const queryModel = Effect.fn("agent.query")(function* <A>(
   }
   return fail(invalid(query.tool))
 })
-
-/** Tools that read. */
-const reading: ReadonlySet<string> = new Set(Object.keys(readTools))
 
 const invalid = (tool: string): AgentError => new AgentError({ reason: "failed", why: { _tag: "NoValidCall", tool } })

@@ -1,6 +1,7 @@
 /**
  * A model call with one valid form of response: exactly one call of one tool, with input that decodes. The same model
- * may repair an invalid response once; then the next model of the chain starts over. Prose is never parsed.
+ * may repair an invalid response once; then the next model of the chain starts over. Prose is never parsed. Before its response a model may
+ * read, where the caller permits it.
  */
 import { Effect } from "effect"
 import type { Reason } from "../../domain/Reason.ts"
@@ -12,6 +13,16 @@ import { afterFailures, Gateway, toUsage } from "../../llm/Gateway.ts"
 import type { GatewayResponse, GatewayFailure, GatewayRequest, Message, ToolSpec } from "../../llm/Gateway.ts"
 import type { ModelRun } from "../../llm/ModelRun.ts"
 import { refusedResponse } from "../../agent/RefusedResponse.ts"
+
+/** Tools with which a model may read before it responds. */
+interface Reading {
+  readonly tools: ReadonlyArray<ToolSpec>
+  /** Responses that read, of all models together. A further one is not valid. */
+  readonly maxReads: number
+  readonly isReading: (response: GatewayResponse) => boolean
+  /** Returns the messages with which the conversation continues. */
+  readonly read: (messages: ReadonlyArray<Message>, response: GatewayResponse) => Effect.Effect<ReadonlyArray<Message>>
+}
 
 export interface Question<A> {
   readonly snapshot: Snapshot
@@ -25,6 +36,7 @@ export interface Question<A> {
   readonly read: (
     input: unknown
   ) => { readonly ok: true; readonly value: A } | { readonly ok: false; readonly error: string }
+  readonly reading?: Reading | undefined
   /** Limit for each call with its fallbacks. Waiting for permits does not count. */
   readonly deadlineMillis: number
   /** See GatewayRequest. */
@@ -44,32 +56,36 @@ export const queryStrictly = Effect.fn("queryStrictly")(function* <A>(
   question: Question<A>
 ): Effect.fn.Return<StrictResult<A>, never, Gateway | ModelRun> {
   const gateway = yield* Gateway
-  const { snapshot, group, role, system, tool, deadlineMillis, maxThrottledMillis } = question
+  const { reading, tool } = question
   const responses: Array<GatewayResponse> = []
   const wrong = new Map<string, string>()
+  let reads = 0
   const end = (outcome: StrictResult<A>["outcome"]): StrictResult<A> => ({
     outcome,
     models: [...new Set(responses.map(({ model }) => model))],
     usage: responses.map(toUsage).reduce(addUsage, noUsage)
   })
+  const { snapshot, group, role, system, deadlineMillis, maxThrottledMillis } = question
+  const call = (messages: ReadonlyArray<Message>, prefer: string | undefined) =>
+    gateway.call({
+      snapshot,
+      group,
+      role,
+      system,
+      messages,
+      tools: [...(reading?.tools ?? []), tool],
+      ...(reading === undefined ? {} : { continues: reads < reading.maxReads }),
+      deadlineMillis,
+      maxThrottledMillis,
+      prefer,
+      avoid: [...wrong.keys()]
+    })
   while (true) {
-    const messages: Array<Message> = [{ role: "user", text: question.prompt }]
+    let messages: ReadonlyArray<Message> = [{ role: "user", text: question.prompt }]
     let holder: string | undefined
-    for (const mayRepair of [true, false]) {
-      const called = yield* Effect.result(
-        gateway.call({
-          snapshot,
-          group,
-          role,
-          system,
-          messages,
-          tools: [tool],
-          deadlineMillis,
-          maxThrottledMillis,
-          prefer: holder,
-          avoid: [...wrong.keys()]
-        })
-      )
+    let mayRepair = true
+    while (true) {
+      const called = yield* Effect.result(call(messages, holder))
       if (called._tag === "Failure") {
         const before = [...wrong].map(([model, error]): Reason => ({
           _tag: "ModelFailed",
@@ -81,10 +97,19 @@ export const queryStrictly = Effect.fn("queryStrictly")(function* <A>(
       const response = called.success
       responses.push(response)
       holder = response.model
+      if (reading !== undefined && reads < reading.maxReads && reading.isReading(response)) {
+        reads++
+        messages = yield* reading.read(messages, response)
+        continue
+      }
       const read = readResponse(question, response)
       if (read.ok) return end({ _tag: "Returned", value: read.value, model: response.model })
-      if (mayRepair) messages.push(...refusedResponse(response, tool.name, read.error))
-      else wrong.set(response.model, read.error)
+      if (!mayRepair) {
+        wrong.set(response.model, read.error)
+        break
+      }
+      mayRepair = false
+      messages = [...messages, ...refusedResponse(response, tool.name, read.error)]
     }
   }
 })

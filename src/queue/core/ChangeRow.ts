@@ -4,9 +4,9 @@
  */
 import { Predicate, Schema } from "effect"
 import { Change } from "../../domain/Change.ts"
-import type { CommentPlace, Dispute, HeadRepo } from "../../domain/Change.ts"
+import type { CommentPlace, HeadRepo, WordSource } from "../../domain/Change.ts"
 
-type Value = string | number | boolean | ReadonlyArray<string> | CommentPlace | Dispute | HeadRepo | null | undefined
+type Value = string | number | boolean | ReadonlyArray<string> | CommentPlace | HeadRepo | WordSource | null | undefined
 
 /** Later releases read these rows: a position keeps its meaning, and new values are appended. */
 export const toRow = (change: Change): ReadonlyArray<Value> => {
@@ -39,7 +39,7 @@ export const toRow = (change: Change): ReadonlyArray<Value> => {
     target.comment,
     change.full,
     change.covers,
-    change.dispute
+    change.source
   ]
 }
 
@@ -68,7 +68,7 @@ export const fromRow = (row: ReadonlyArray<unknown>): Change => {
     comment,
     full,
     covers,
-    dispute
+    source
   ] = rest
   return decodeChange(
     present({
@@ -92,7 +92,7 @@ export const fromRow = (row: ReadonlyArray<unknown>): Change => {
       full,
       client,
       covers,
-      dispute
+      source
     })
   )
 }

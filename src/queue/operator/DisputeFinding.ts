@@ -3,7 +3,7 @@
  * is one per finding and head: on two nodes and after any crash it is decided once.
  */
 import { Effect } from "effect"
-import { targetKey } from "../../domain/Change.ts"
+import { targetKey, toWordsAbout } from "../../domain/Change.ts"
 import type { Change, Dispute } from "../../domain/Change.ts"
 import { deliveryKey } from "../../domain/Keys.ts"
 import { tokenHolder } from "../../domain/ServiceToken.ts"
@@ -12,22 +12,8 @@ import { isConfigured, requestWork } from "./RequestWork.ts"
 import type { Requested } from "./RequestWork.ts"
 
 /** Returns the change whose target is the objection. */
-export const toDisputed = (
-  { covers: _covers, full: _full, requestedBy: _requester, ...reviewed }: Change,
-  head: string,
-  token: Pick<TokenRights, "name">,
-  dispute: Dispute
-): Change => ({
-  ...reviewed,
-  head,
-  target: {
-    kind: "comment",
-    number: reviewed.target.number,
-    comment: { id: `dispute-${dispute.fingerprint}-${head}`, on: "pull_request", kind: "general" }
-  },
-  author: { username: tokenHolder(token) },
-  dispute
-})
+export const toDisputed = (reviewed: Change, head: string, token: Pick<TokenRights, "name">, source: Dispute): Change =>
+  toWordsAbout(reviewed, head, { author: tokenHolder(token), id: `dispute-${source.fingerprint}-${head}`, source })
 
 export const disputeFinding = Effect.fnUntraced(function* (change: Change, token: Pick<TokenRights, "name">) {
   if (!(yield* isConfigured(change))) return { _tag: "Gone" } satisfies Requested

@@ -8,7 +8,7 @@ import { Agent } from "../../../src/agent/Agent.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import type { Workspace } from "../../../src/config/Snapshot.ts"
-import { targetKey } from "../../../src/domain/Change.ts"
+import { targetKey, toWordsAbout } from "../../../src/domain/Change.ts"
 import type { Change, CommentPlace } from "../../../src/domain/Change.ts"
 import { LeaseToken } from "../../../src/domain/FencingToken.ts"
 import { Priority } from "../../../src/domain/Entry.ts"
@@ -16,6 +16,10 @@ import { OperationId } from "../../../src/domain/Keys.ts"
 import { NodeIdentity } from "../../../src/domain/NodeIdentity.ts"
 import type { Finding } from "../../../src/domain/Problem.ts"
 import { noUsage } from "../../../src/domain/Analysis.ts"
+import { ChangeThreads } from "../../../src/engine/ChangeThreads.ts"
+import type { ChangeThread } from "../../../src/engine/ChangeThreads.ts"
+import { makeChangeWork } from "../../../src/engine/work/ChangeWork.ts"
+import type { ChangeWork } from "../../../src/engine/work/ChangeWork.ts"
 import { Forges } from "../../../src/forge/Forges.ts"
 import { Catalog } from "../../../src/llm/Catalog.ts"
 import { Gateway, GatewayError } from "../../../src/llm/Gateway.ts"
@@ -26,15 +30,19 @@ import { renderMarker } from "../../../src/outputs/Marker.ts"
 import { Outputs } from "../../../src/outputs/Outputs.ts"
 import { toDisputed } from "../../../src/queue/operator/DisputeFinding.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
+import { ChatRequests } from "../../../src/store/ChatRequests.ts"
 import { Objects } from "../../../src/store/Objects.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 import { Vcs } from "../../../src/vcs/Checkout.ts"
 import { ContextRepositories } from "../../../src/vcs/ContextRepositories.ts"
+import { fakeCheckout } from "../../agent/FakeCheckout.ts"
 import { calling } from "../../engine/Fixture.ts"
 import { actorStores, testForges, testSnapshotWith } from "../../harness/ActorParts.ts"
+import { noSearch } from "../../harness/NoSearch.ts"
 import { MemoryConversations } from "../../harness/MemoryConversations.ts"
 import { testCluster } from "../../harness/TestCluster.ts"
 import { until } from "../../harness/UntilOnTestClock.ts"
+import { chatRequest } from "../../store/Fixtures.ts"
 
 /** The host and the model, which tests change. */
 export class Given extends Context.Service<
@@ -49,7 +57,10 @@ export class Given extends Context.Service<
       answer: GatewayResponse | GatewayError
       group: string | undefined
       review: Workspace["review"] | undefined
+      contextRepositories: Workspace["contextRepositories"]
     }
+    /** What models had checked out and mounted, to read it. */
+    readonly opened: Array<string>
   }
 >()("test/Given") {
   static readonly layer = Layer.sync(Given, () => ({
@@ -61,8 +72,10 @@ export class Given extends Context.Service<
       respond: undefined,
       answer: calling("reply", { outcome: "replied", text: "Because an **empty** cart has no sum." }),
       group: "default",
-      review: undefined
-    }
+      review: undefined,
+      contextRepositories: []
+    },
+    opened: []
   }))
 }
 
@@ -70,14 +83,15 @@ const forges = Layer.effect(
   Forges,
   Effect.gen(function* () {
     const { conversations, files, writers } = yield* Given
-    const none = testForges(Effect.succeed({ head: "h1", state: "open" }))
+    const none = testForges(Effect.succeed({ head: "h1", state: "open", author: { username: "carol" } }))
     return Forges.of({
       ...none,
       client: (profile) => ({
         ...none.client(profile),
         conversations: conversations.service,
         self: Effect.succeed({ username: "aicr", id: 1 }),
-        canWrite: (_, person) => Effect.sync(() => writers.has(person)),
+        canWrite: (_, person) => Effect.sync(() => person === "carol" || writers.has(person)),
+        gitAuthorization: () => Effect.undefined,
         file: (_repo, _ref, path) => Effect.sync(() => files.get(path))
       })
     })
@@ -100,6 +114,52 @@ const gateway = Layer.effect(
   })
 )
 
+/** Computes in this thread, because a test clock does not wait for another one. */
+const threads = Layer.succeed(
+  ChangeThreads,
+  ChangeThreads.of({
+    open: () =>
+      Effect.sync(() => {
+        const work = makeChangeWork()
+        const run = (name: keyof ChangeWork, ...input: ReadonlyArray<unknown>) =>
+          Effect.sync((): unknown => Reflect.apply(work[name], work, input))
+        return { run: run as ChangeThread["run"] }
+      }),
+    end: () => {}
+  })
+)
+
+const code = Layer.effectContext(
+  Effect.map(Given, ({ files, opened }) =>
+    Context.make(
+      Vcs,
+      Vcs.of({
+        checkout: ({ head }) =>
+          Effect.sync(() => {
+            opened.push(head)
+            return fakeCheckout(Object.fromEntries(files))
+          }),
+        isAncestor: () => Effect.die("no history is read")
+      })
+    ).pipe(
+      Context.add(
+        ContextRepositories,
+        ContextRepositories.of({
+          mount: (request) =>
+            Effect.sync(() => {
+              opened.push("url" in request ? request.url : request.path)
+              return {
+                commit: "c",
+                read: () => Effect.succeed({ _tag: "File", text: "members only" }),
+                search: noSearch
+              }
+            })
+        })
+      )
+    )
+  )
+)
+
 const config = Layer.effect(
   ConfigStore,
   Effect.gen(function* () {
@@ -110,7 +170,8 @@ const config = Layer.effect(
       const workspace = current.workspaces.get("w")
       if (workspace === undefined) throw new Error("no workspace")
       const review = { ...(settings.review ?? workspace.review), output_language: "en" }
-      const own = { ...workspace, review, modelChain: settings.group }
+      const { contextRepositories, group } = settings
+      const own = { ...workspace, review, modelChain: group, contextRepositories }
       return { ...current, workspaces: new Map([["w", own]]) }
     }
     return ConfigStore.of({ ...store, current: snapshot, pinned: () => Effect.sync(snapshot) })
@@ -177,8 +238,8 @@ const world = Executor.layer.pipe(
     Layer.mergeAll(
       actorStores(),
       NodeIdentity.layer("node"),
-      Layer.mock(Vcs, {}),
-      Layer.mock(ContextRepositories, {}),
+      code,
+      threads,
       Layer.mock(Objects, { get: () => Effect.undefined, put: () => Effect.void }),
       Layer.mock(Agent, {}),
       Layer.mock(Catalog, {}),
@@ -295,15 +356,32 @@ const deliverChange = Effect.fnUntraced(function* (change: Change) {
 export const deliver = (comment: CommentPlace, author = "ada") => deliverChange(toChange(comment, author))
 
 /** Handles the objection of a program; returns what was decided. */
-export const dispute = Effect.fnUntraced(function* (quote: string, { fingerprint } = finding) {
+export const dispute = Effect.fnUntraced(function* (
+  quote: string,
+  { fingerprint } = finding,
+  reason = "It is handled."
+) {
   const pull = { ...toChange({ id: "", on: "pull_request", kind: "general" }), target: pullTarget }
   const change = toDisputed(
     pull,
     "h1",
     { name: "laptop" },
-    { fingerprint, reason: "It is handled.", path: "src/cart.ts", quote }
+    { _tag: "Dispute", fingerprint, reason, path: "src/cart.ts", quote }
   )
   const { entry, runs } = yield* deliverChange(change)
   assert.strictEqual(entry?.status, "done")
   return runs[0]?.analysis?.reply
+})
+
+/** Handles a question from chat about the newest review; returns how its entry ended, and its runs. */
+export const ask = Effect.fnUntraced(function* (question: string) {
+  const requests = yield* ChatRequests
+  const request = chatRequest({})
+  yield* requests.add({ ...request, facts: { ...request.facts, question } })
+  const pull = { ...toChange({ id: "", on: "pull_request", kind: "general" }), target: pullTarget }
+  const [review] = yield* (yield* Runs).list({ targetKey: targetKey(pull), limit: 1 })
+  assert(review !== undefined)
+  const source = { _tag: "ChatQuestion", request: request.id, run: review.id } as const
+  const author = "chat feishu_open_id ou_ada"
+  return yield* deliverChange(toWordsAbout(review.change, review.head, { author, id: `chat-${request.id}`, source }))
 })

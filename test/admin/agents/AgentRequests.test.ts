@@ -306,7 +306,7 @@ describe("an objection", () => {
     const events = await admin.run(Receipts.use((receipts) => receipts.list({ repo: "acme/objects", limit: 10 })))
     assert.lengthOf(events, 1)
     assert.deepInclude(events[0], { event: "dispute", targetKind: "comment", decision: "queued" })
-    assert.deepInclude(events[0]?.work?.change.dispute, { fingerprint: "b".repeat(32), path: "a.ts" })
+    assert.deepInclude(events[0]?.work?.change.source, { fingerprint: "b".repeat(32), path: "a.ts" })
     assert.notInclude(JSON.stringify(events), secret)
     const actions = await admin.run(AdminActions.use((all) => all.list({ action: "agents.dispute", limit: 10 })))
     assert.isNotEmpty(actions)

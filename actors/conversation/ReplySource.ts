@@ -1,0 +1,210 @@
+/**
+ * The words that get a reply, by their source:
+ *
+ * |                      | comment at the host                | objection of a program           | question from chat    |
+ * |----------------------|------------------------------------|----------------------------------|-----------------------|
+ * | turned off by        | `review.conversation`              | `review.conversation`            | its binding           |
+ * | who may get a reply  | `review.conversation.from`         | who has the token                | checked at admission  |
+ * | head                 | the newest                         | the newest                       | that of the review    |
+ * | finding              | that of its thread, or `explain N` | its own, whatever its words name | none                  |
+ * | before a model       | –                                  | the head has the quoted code     | –                     |
+ * | who may dismiss      | its author                         | nobody                           | nobody                |
+ * | a model reads code   | as all may who wrote               | as an outsider may               | no                    |
+ */
+import { Effect } from "effect"
+import type { Workspace } from "../../src/config/Snapshot.ts"
+import { readExplained } from "../../src/domain/AddressedComment.ts"
+import { discussedKey } from "../../src/domain/Change.ts"
+import type { Change, CommentPlace, Dispute, WordSource } from "../../src/domain/Change.ts"
+import type { TargetKey } from "../../src/domain/Keys.ts"
+import type { Reason } from "../../src/domain/Reason.ts"
+import { toChange } from "../../src/forge/Forge.ts"
+import type { ForgeClient } from "../../src/forge/Forge.ts"
+import type { ForgeError } from "../../src/forge/ForgeError.ts"
+import { Forges } from "../../src/forge/Forges.ts"
+import type { StoreError } from "../../src/database/StoreError.ts"
+import { ChatRequests } from "../../src/store/ChatRequests.ts"
+import { Outbox } from "../../src/store/Outbox.ts"
+import { Runs } from "../../src/store/Runs.ts"
+import type { Run } from "../../src/store/Runs.ts"
+import { readWithCurrent } from "../review/HostCredential.ts"
+import { routedWork } from "../review/ReviewSubject.ts"
+import type { ReviewWork } from "../review/ReviewWork.ts"
+import { noConversation, readConversation } from "./ReadConversation.ts"
+import type { ReadConversation } from "./ReadConversation.ts"
+import { decideReply } from "./ReplyDecision.ts"
+import type { ReplyDecision } from "./ReplyDecision.ts"
+import { findConverser } from "./ReplyRights.ts"
+import type { Converser } from "./ReplyRights.ts"
+
+/** What the words are about. */
+export interface ReplySubject {
+  /** With the workspace of the target branch. */
+  readonly work: ReviewWork
+  readonly head: string
+  readonly base: string | undefined
+  readonly title: string | undefined
+  readonly baseRef: string | undefined
+  /** The change whose code is read, with its author. */
+  readonly change: Change
+  /** Whether it is a pull request at the host, whose findings have a state that an objection changes. */
+  readonly isPull: boolean
+}
+
+export interface ReplySource {
+  readonly conversation: ReadConversation
+  readonly decision: ReplyDecision
+  /** Finding that the reply is about. */
+  readonly fingerprint: string | undefined
+  /** Key of the change, issue or commit that the words are about. */
+  readonly subjectKey: TargetKey
+  /** Returns the subject, or why there is none. */
+  readonly readSubject: Effect.Effect<ReplySubject | Reason, ForgeError, Forges>
+  /** Returns why the workspace replies to no such words. */
+  readonly isOff: (workspace: Workspace) => Reason | undefined
+  readonly findConverser: (workspace: Workspace, person: string) => Effect.Effect<Converser, ForgeError>
+  /** Lists reviews with findings that the words may be about, newest first. */
+  readonly listReviews: Effect.Effect<ReadonlyArray<Run>, StoreError, Runs>
+  /** Returns the text of a file at a commit; undefined if no more code is read than the review has on record. */
+  readonly readFile: ForgeClient["file"] | undefined
+  /** Code that the head has to have before a model is called. */
+  readonly claim: Pick<Dispute, "path" | "quote"> | undefined
+  /** Whether the rights of people at the host count: of their author to dismiss findings, and of all who wrote to have code read. */
+  readonly isOfPeople: boolean
+}
+
+/** Newest reviews of a change that are searched for the finding of a thread. */
+const earlierRuns = 20
+
+const isOff = ({ review }: Workspace): Reason | undefined =>
+  !review.comment_commands
+    ? { _tag: "CommentCommandsOff" }
+    : review.conversation.enabled
+      ? undefined
+      : { _tag: "ConversationOff" }
+
+/** Reads from the host what a comment, or an objection of a program, is about. */
+const readHostSubject = Effect.fnUntraced(function* (work: ReviewWork, client: ForgeClient, place: CommentPlace) {
+  const { change } = work.entry
+  const { author: _writer, source: _source, ...about } = change
+  const { number } = change.target
+  if (place.on !== "pull_request" || number === undefined) {
+    const head = change.head ?? (yield* client.newestCommit(change.repo, {})) ?? ""
+    const { baseRef, title } = change
+    const discussed: Change = { ...about, target: { kind: "commit" } }
+    return { work, head, base: undefined, title, baseRef, change: discussed, isPull: false } satisfies ReplySubject
+  }
+  const pull = yield* client.pull(change.repo, number)
+  const { base, baseRef, head, title } = pull
+  const reviewed: Change = { ...about, ...toChange(pull), target: { kind: "pull_request", number } }
+  const routed = routedWork(work, { _tag: "Review", change: reviewed, head, base })
+  return "_tag" in routed
+    ? routed
+    : ({ work: routed, head, base, title, baseRef, change: reviewed, isPull: true } satisfies ReplySubject)
+})
+
+/** What a comment and an objection of a program have in common. */
+const atHost = (work: ReviewWork, client: ForgeClient, place: CommentPlace) => {
+  const subjectKey = discussedKey(work.entry.change)
+  return {
+    subjectKey,
+    readSubject: readHostSubject(work, client, place),
+    isOff,
+    listReviews: Runs.use((runs) => runs.list({ targetKey: subjectKey, limit: earlierRuns })),
+    readFile: client.file
+  }
+}
+
+/** Returns the finding whose number in the summary a comment names. */
+const findExplained = Effect.fnUntraced(function* (change: Change, body: string | undefined) {
+  const number = readExplained(body ?? "")
+  if (number === undefined) return undefined
+  const summary = yield* (yield* Outbox).lastSent(discussedKey(change), "Summary", {})
+  return summary?.listed?.find((one) => one.number === number)?.fp
+})
+
+const readComment = Effect.fnUntraced(function* (work: ReviewWork, client: ForgeClient, place: CommentPlace) {
+  const { change } = work.entry
+  const conversation = yield* readConversation(client, change, place)
+  const account = yield* Effect.orElseSucceed(client.self, () => undefined)
+  const { thread: maxInThread } = work.workspace.review.conversation.limits
+  const explained = yield* findExplained(change, conversation.comment?.body)
+  return {
+    ...atHost(work, client, place),
+    conversation,
+    decision: decideReply({ ...conversation, account: account?.username, maxInThread }),
+    fingerprint: explained ?? conversation.fingerprint,
+    findConverser: (workspace, person) => findConverser(client, change.repo, workspace, person),
+    claim: undefined,
+    isOfPeople: true
+  } satisfies ReplySource
+})
+
+/** Returns a conversation of one text, which no host has. */
+const converse = (author: string, { id }: CommentPlace, body: string): ReadConversation => {
+  const comment = { id, author, isOurs: false, isBot: false, body }
+  return { ...noConversation, comment, texts: [comment], isOurThread: true }
+}
+
+const readDispute = (work: ReviewWork, client: ForgeClient, place: CommentPlace, dispute: Dispute): ReplySource => {
+  const { fingerprint, path, quote, reason } = dispute
+  const said = converse(work.entry.change.author?.username ?? "", place, `${reason}\n\n${path}:\n${quote}`)
+  return {
+    ...atHost(work, client, place),
+    conversation: { ...said, fingerprint, path },
+    decision: { _tag: "Reply" },
+    fingerprint,
+    findConverser: () => Effect.succeed("writer"),
+    claim: dispute,
+    isOfPeople: false
+  }
+}
+
+/** Returns undefined if the request or the review was removed. */
+const readQuestion = Effect.fnUntraced(function* (
+  work: ReviewWork,
+  place: CommentPlace,
+  { request: id, run: reviewed }: Extract<WordSource, { readonly _tag: "ChatQuestion" }>
+) {
+  const { facts } = (yield* (yield* ChatRequests).get(id)) ?? {}
+  const review = yield* (yield* Runs).get(reviewed)
+  if (facts?.question === undefined || review === undefined) return undefined
+  const { base, change, head } = review
+  return {
+    conversation: { ...converse(work.entry.change.author?.username ?? "", place, facts.question), isOurThread: false },
+    decision: { _tag: "Reply" },
+    fingerprint: undefined,
+    subjectKey: review.targetKey,
+    readSubject: Effect.succeed({
+      work,
+      head,
+      base,
+      title: change.title,
+      baseRef: change.baseRef,
+      change,
+      isPull: false
+    }),
+    isOff: () => undefined,
+    findConverser: () => Effect.succeed("writer"),
+    listReviews: Effect.succeed([review]),
+    readFile: undefined,
+    claim: undefined,
+    isOfPeople: false
+  } satisfies ReplySource
+})
+
+/** Reads the words of an entry, at a host with a credential that it accepts; undefined if they were removed. */
+export const readSource = Effect.fnUntraced(function* (work: ReviewWork) {
+  const { source, target } = work.entry.change
+  const { comment: place } = target
+  if (place === undefined) return yield* Effect.die("a reply without a comment")
+  if (source?._tag === "ChatQuestion") return yield* readQuestion(work, place, source)
+  const forges = yield* Forges
+  return yield* readWithCurrent(
+    work.profile,
+    Effect.fnUntraced(function* (readable) {
+      const client = forges.client(readable)
+      return source === undefined ? yield* readComment(work, client, place) : readDispute(work, client, place, source)
+    })
+  )
+})
