@@ -21,7 +21,7 @@ import type { Run } from "../../src/store/Runs.ts"
 import { listObserved } from "./ChatExecute.ts"
 import type { Execution } from "./ChatExecute.ts"
 import { describeTarget, showDetail } from "./ChatQueries.ts"
-import { isReviewQueued, requesterOf } from "./ChatReview.ts"
+import { isReviewQueued, toRequester } from "./ChatReview.ts"
 
 export const questionLimits = { perActor: 10, perConversation: 30 } as const
 const hourMillis = 60 * 60_000
@@ -70,7 +70,7 @@ export const admitQuestion = Effect.fnUntraced(function* (
   if (run?.analysis === undefined) return refused(texts.noReview)
   const { change: reviewed, head, id: runId } = run
   const change = toWordsAbout(reviewed, head, {
-    author: requesterOf(request.sender),
+    author: toRequester(request.sender),
     id: `chat-${request.id}`,
     source: { _tag: "ChatQuestion", request: request.id, run: runId }
   })

@@ -54,14 +54,14 @@ export const findChatChange = Effect.fnUntraced(function* (
   if (isForgeKind(trigger.kind))
     return toHostChange(snapshot, trigger.kind, repository, revision, requester) ?? "not_routed"
   const run = yield* findRun(repository, revision)
-  if (run !== undefined) return { ...run.change, requestedBy: requesterOf(requester) }
+  if (run !== undefined) return { ...run.change, requestedBy: toRequester(requester) }
   const number = parseSubmitted(revision)
   if (number === undefined || (trigger.kind !== "subversion" && trigger.kind !== "perforce")) return "not_reviewed"
   return { _tag: "Unreported", vcs: trigger.kind, revision: number } satisfies UnreportedRevision
 })
 
 /** Returns the name that a person of chat has in records. */
-export const requesterOf = ({ id, type }: ChatRequest["sender"]) => chatRequester(`${type} ${id}`)
+export const toRequester = ({ id, type }: ChatRequest["sender"]) => chatRequester(`${type} ${id}`)
 
 /** Returns undefined if the workspace does not review this repository. */
 const toHostChange = (
@@ -78,7 +78,7 @@ const toHostChange = (
     trigger,
     workspace: workspace.id,
     repo: { fullName: repo },
-    requestedBy: requesterOf(requester)
+    requestedBy: toRequester(requester)
   }
   const parsed = parseRevision(revision)
   if (parsed._tag === "Pull") return { ...common, target: { kind: "pull_request", number: parsed.number } }
@@ -123,7 +123,7 @@ export const queueReview = Effect.fnUntraced(function* (request: ChatRequest, ch
     targetKind: change.target.kind,
     targetKey: targetKey(change),
     repo: change.repo.fullName,
-    facts: { number: change.target.number, branch: change.headRef, sender: requesterOf(request.sender) },
+    facts: { number: change.target.number, branch: change.headRef, sender: toRequester(request.sender) },
     decision: "queued",
     reason: undefined,
     rule: requestedIn(request),
@@ -150,7 +150,7 @@ export const queueRevision = Effect.fnUntraced(function* (
   { revision, vcs }: UnreportedRevision
 ) {
   const receipts = yield* Receipts
-  const requestedBy = requesterOf(request.sender)
+  const requestedBy = toRequester(request.sender)
   const id = newId()
   const record: EventRecord = {
     id,

@@ -7,7 +7,7 @@ import { cloneUrl } from "../../src/domain/HostUrls.ts"
 import { isForgeKind } from "../../src/domain/Kinds.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
-import { noHost, pushersOf, resolveCheckout } from "../review/AnalyseChange.ts"
+import { noHost, readHeadPushers, resolveCheckout } from "../review/AnalyseChange.ts"
 import { findOutsider } from "../review/Outsider.ts"
 import type { ReplySource, ReplySubject } from "./ReplySource.ts"
 
@@ -33,7 +33,7 @@ export const openHead = Effect.fnUntraced(function* (
   const outsider =
     readers === undefined
       ? "the author of a comment, who is a program or not named by the host,"
-      : yield* findOutsider(change, workspace, client, pushersOf(code), readers)
+      : yield* findOutsider(change, workspace, client, readHeadPushers(code), readers)
   const url = cloneUrl(baseUrl, change.repo)
   const authorization = yield* client.gitAuthorization(change.repo)
   const request = resolveCheckout(code, work, forges.of(profile.kind), { url, authorization, rules: undefined })

@@ -8,7 +8,7 @@
  * | head                 | the newest                         | the newest                       | that of the review    |
  * | finding              | that of its thread, or `explain N` | its own, whatever its words name | none                  |
  * | before a model       | –                                  | the head has the quoted code     | –                     |
- * | who may dismiss      | its author                         | nobody                           | nobody                |
+ * | who may dismiss      | its author                         | no one                           | no one                |
  * | a model reads code   | as all may who wrote               | as an outsider may               | no                    |
  */
 import { Effect } from "effect"
@@ -37,9 +37,9 @@ import type { ReplyDecision } from "./ReplyDecision.ts"
 import { findConverser } from "./ReplyRights.ts"
 import type { Converser } from "./ReplyRights.ts"
 
-/** What the words are about. */
+/** Change, issue or commit that the words are about. */
 export interface ReplySubject {
-  /** With the workspace of the target branch. */
+  /** The work with the workspace of the target branch. */
   readonly work: ReviewWork
   readonly head: string
   readonly base: string | undefined
@@ -103,7 +103,7 @@ const readHostSubject = Effect.fnUntraced(function* (work: ReviewWork, client: F
     : ({ work: routed, head, base, title, baseRef, change: reviewed, isPull: true } satisfies ReplySubject)
 })
 
-/** What a comment and an objection of a program have in common. */
+/** The parts that a comment and an objection of a program have in common. */
 const atHost = (work: ReviewWork, client: ForgeClient, place: CommentPlace) => {
   const subjectKey = discussedKey(work.entry.change)
   return {

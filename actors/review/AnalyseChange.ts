@@ -111,7 +111,7 @@ const readIssueCode = Effect.fnUntraced(function* (run: Run, workspace: Workspac
 })
 
 /** Reads who pushed to the head of a pull request, which deliveries name. */
-export const pushersOf = ({ change, head }: CheckedOut) => {
+export const readHeadPushers = ({ change, head }: CheckedOut) => {
   const { repo, target } = change
   const pull = { trigger: hostTrigger(change), repo: repo.fullName, number: target.number ?? 0, head }
   return Receipts.use((receipts) => receipts.pushers(pull, maxPushers))
@@ -130,7 +130,7 @@ const readAtHost = Effect.fnUntraced(function* (run: Run, work: ReviewWork, kind
       client.gitAuthorization(change.repo),
       lessonsFor(run, workspace, client),
       rulesRevision(change, client),
-      findOutsider(change, workspace, client, pushersOf(run)),
+      findOutsider(change, workspace, client, readHeadPushers(run)),
       readLinkedIssues(change, client)
     ],
     { concurrency: "unbounded" }

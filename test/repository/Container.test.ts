@@ -265,7 +265,7 @@ describe("docker-compose.yml", () => {
     expect(files("ingress-1")).toEqual(["secrets/deliveries.env"])
     expect(files("executor-1")).toEqual(["secrets/hosts.env", "secrets/models.env"])
     expect(files("publisher-1")).toEqual(["secrets/hosts.env", "secrets/chat.env"])
-    expect(files("chat-1")).toEqual(["secrets/chat.env", "secrets/models.env"])
+    expect(files("chat-1")).toEqual(["secrets/chat.env"])
     const twins = [
       ["ingress-1", "ingress-2"],
       ["executor-1", "executor-2"]
@@ -532,7 +532,7 @@ describe("deploy/kubernetes", () => {
       ["aicr-stores", "aicr-deliveries"],
       ["aicr-stores", "aicr-hosts", "aicr-models"],
       ["aicr-stores", "aicr-hosts", "aicr-chat"],
-      ["aicr-stores", "aicr-chat", "aicr-models"]
+      ["aicr-stores", "aicr-chat"]
     ])
     const names = secrets.map(({ metadata: { name } }) => name)
     expect(new Set([...perNode.flat(), "nats"])).toEqual(new Set(names))

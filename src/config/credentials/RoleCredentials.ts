@@ -1,6 +1,6 @@
 /** Decides which hosts and models, with their credentials, a node needs for its roles. */
 import type { Role } from "../../domain/Role.ts"
-import { isRecord, valueAt } from "../document/Path.ts"
+import { isRecord } from "../document/Path.ts"
 
 /** Returns whether a node with these roles needs the credentials of git hosts. */
 export const usesHosts = (roles: ReadonlySet<Role>): boolean => roles.has("executor") || roles.has("publisher")
@@ -8,19 +8,9 @@ export const usesHosts = (roles: ReadonlySet<Role>): boolean => roles.has("execu
 /** Returns whether a node with these roles signs in to applications of chat platforms: publishers send messages and read members. */
 export const usesChatApps = (roles: ReadonlySet<Role>): boolean => roles.has("chat") || roles.has("publisher")
 
-/**
- * Returns whether a node with these roles calls models. Publishers resolve authors if a chain is set for that, nodes with the role `chat`
- * do for questions if a binding permits them.
- */
+/** Returns whether a node with these roles calls models. Publishers resolve authors if a chain is set for that. */
 export const callsModels = (tree: unknown, roles: ReadonlySet<Role>): boolean =>
-  roles.has("executor") ||
-  (roles.has("publisher") && resolvesAuthors(tree)) ||
-  (roles.has("chat") && permitsQuestions(tree))
-
-const permitsQuestions = (tree: unknown): boolean => {
-  const bindings = valueAt(tree, ["im", "command_bindings"])
-  return isRecord(bindings) && Object.values(bindings).some((binding) => isRecord(binding) && binding["ask"] === true)
-}
+  roles.has("executor") || (roles.has("publisher") && resolvesAuthors(tree))
 
 const resolvesAuthors = (value: unknown): boolean =>
   isRecord(value) &&

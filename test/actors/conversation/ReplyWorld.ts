@@ -59,7 +59,7 @@ export class Given extends Context.Service<
       review: Workspace["review"] | undefined
       contextRepositories: Workspace["contextRepositories"]
     }
-    /** What models had checked out and mounted, to read it. */
+    /** Heads that were checked out for models, and repositories that were mounted. */
     readonly opened: Array<string>
   }
 >()("test/Given") {

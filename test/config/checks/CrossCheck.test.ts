@@ -754,7 +754,8 @@ describe("variables that the service needs to start", () => {
     expect(namedOn(["publisher"])).toBe("CEG")
     expect(namedOn(["chat"])).toBe("G")
     const asking = { command_bindings: { team: { connection: "lark", ask: true } } }
-    expect(namedOn(["chat"], { im: { ...document.im, ...asking } })).toBe("FG")
+    // Executors reply to the questions.
+    expect(namedOn(["chat"], { im: { ...document.im, ...asking } })).toBe("G")
     const chain = { author_resolution_model_chain: "names", model_chain: { names: [{ provider: "p", model: "m" }] } }
     expect(namedOn(["publisher"], { llm: { ...document.llm, ...chain } })).toBe("CEFG")
   })
