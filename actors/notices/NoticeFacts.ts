@@ -5,6 +5,7 @@ import { isCalledByHosts } from "../../src/domain/Kinds.ts"
 import { reachedThreshold } from "../../src/domain/Notice.ts"
 import type { NoticeFacts } from "../../src/domain/Notice.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
+import type { RuleHealth } from "../../src/domain/RuleHealth.ts"
 import { runUrl } from "../../src/domain/RunLink.ts"
 import { truncate } from "../../src/domain/Text.ts"
 import type { DayAccount } from "../../src/store/Ledger.ts"
@@ -58,6 +59,24 @@ export const endedFacts = (
   }
 }
 
+/** `health`: of a rule that was muted. */
+export const mutedFacts = (health: RuleHealth): Facts<"rule_muted"> | undefined => {
+  const { digest, floor, id, judged, judgedAccepted, owner, repository } = health
+  const named = name(owner)
+  return floor === undefined
+    ? undefined
+    : {
+        _tag: "rule_muted",
+        repository: truncate(repository, maxName),
+        rule: id,
+        digest,
+        judged,
+        accepted: judgedAccepted,
+        floor,
+        ...(named === undefined ? {} : { owner: named })
+      }
+}
+
 interface Budget {
   readonly per_repo_daily_usd?: number | undefined
   readonly per_author_daily_usd?: number | undefined
@@ -94,7 +113,7 @@ export const silentFacts = (
 }
 
 /** Age at which changes that were found are no news to a new route. */
-const newsMillis = Duration.toMillis("24 hours")
+export const newsMillis = Duration.toMillis("24 hours")
 
 /** Returns what the last search with a result found, if that is news. */
 export const foundFacts = (

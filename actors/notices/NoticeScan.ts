@@ -1,6 +1,6 @@
 /**
  * Finds facts that operators are notified of, one scan in the cluster: deliveries that ended without a review, budgets that reached a
- * threshold, webhooks that are silent, missing or broken, and changes that were found without a delivery. The facts are records of the store, and a
+ * threshold, webhooks that are silent, missing or broken, changes that were found without a delivery, and rules that were muted. The facts are records of the store, and a
  * notice has a key that names its fact, so that a scan that a crash interrupted is repeated and adds nothing twice.
  */
 import { Clock, Duration, Effect } from "effect"
@@ -17,6 +17,7 @@ import { Inventories } from "../../src/store/Inventories.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
 import { Notices } from "../../src/store/Notices.ts"
 import type { EndedDeliveries } from "../../src/store/Notices.ts"
+import { ProjectRules } from "../../src/store/ProjectRules.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import type { StoredEvent } from "../../src/store/Receipts.ts"
 import { countStart } from "../ActorStarts.ts"
@@ -25,7 +26,9 @@ import {
   budgetFacts,
   endedFacts,
   foundFacts,
+  mutedFacts,
   namedHooks,
+  newsMillis,
   silenceMillis,
   silentFacts
 } from "./NoticeFacts.ts"
@@ -155,6 +158,17 @@ export const scanCatchUps = Effect.gen(function* () {
   }
 })
 
+/** Scans the rules that were muted. */
+export const scanRules = Effect.gen(function* () {
+  const snapshot = (yield* ConfigStore).current()
+  if (!hasNoticeRoute(snapshot, "rule_muted")) return
+  const now = yield* Clock.currentTimeMillis
+  for (const health of yield* (yield* ProjectRules).health({ mutedSince: now - newsMillis })) {
+    const facts = mutedFacts(health)
+    if (facts !== undefined) yield* add(planNotices(snapshot, facts))
+  }
+})
+
 /** Scans the webhooks that the inventories found missing or broken. */
 export const scanHooks = Effect.gen(function* () {
   const snapshot = (yield* ConfigStore).current()
@@ -202,9 +216,10 @@ export const scanAll = Effect.gen(function* () {
       repeat("budgets", budgetInterval, scanBudgets),
       repeat("webhooks", webhookInterval, scanWebhooks(startedAt)),
       repeat("changes without a delivery", webhookInterval, scanCatchUps),
-      repeat("broken webhooks", webhookInterval, scanHooks)
+      repeat("broken webhooks", webhookInterval, scanHooks),
+      repeat("muted rules", webhookInterval, scanRules)
     ],
-    { concurrency: 5, discard: true }
+    { concurrency: 6, discard: true }
   )
 })
 

@@ -2,7 +2,7 @@
 import { Clock, Effect, Redacted } from "effect"
 import type { PassProgress } from "../../src/agent/Agent.ts"
 import type { TriggerProfile, Workspace } from "../../src/config/Snapshot.ts"
-import { haveSameBase, hostTrigger } from "../../src/domain/Change.ts"
+import { haveSameBase, hostTrigger, repositoryKey } from "../../src/domain/Change.ts"
 import { cloneUrl } from "../../src/domain/HostUrls.ts"
 import { isForgeKind } from "../../src/domain/Kinds.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
@@ -15,6 +15,7 @@ import { Outputs } from "../../src/outputs/Outputs.ts"
 import { Progress } from "../../src/observability/Progress.ts"
 import type { ProgressNews } from "../../src/observability/Progress.ts"
 import type { Lease } from "../../src/queue/Queue.ts"
+import { ProjectRules } from "../../src/store/ProjectRules.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import type { Run } from "../../src/store/Runs.ts"
@@ -77,6 +78,7 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
       issues,
       focus: work.request?.focus,
       lessons,
+      ruleHealth: yield* readRuleHealth(run),
       ci,
       issueCode: { codes, files: checkout, isWhole: change.target.kind === "pull_request" },
       isLastAttempt: isLastAttempt(work),
@@ -106,6 +108,18 @@ const readIssueCode = Effect.fnUntraced(function* (run: Run, workspace: Workspac
           Effect.logWarning("managed issues not read, this review resolves none of them", { error: message }),
           []
         )
+      )
+    )
+})
+
+/** Returns the reading of the health of rules. A failure mutes none. */
+const readRuleHealth = Effect.fnUntraced(function* ({ change }: Run) {
+  const repository = repositoryKey(change)
+  return (yield* ProjectRules)
+    .health({ repository })
+    .pipe(
+      Effect.catch(({ message }) =>
+        Effect.as(Effect.logWarning("health of rules unavailable, none is muted", { repository, error: message }), [])
       )
     )
 })

@@ -82,6 +82,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
     yield* Metric.update(Metric.withAttributes(Metrics.problems, { severity: problem.severity }), 1)
   }
   yield* countLate(analysis)
+  yield* countRules(analysis)
   yield* (yield* Progress).publish({
     _tag: "Analysed",
     workspace: run.workspace,
@@ -104,6 +105,11 @@ const countLate = Effect.fnUntraced(function* ({ findings, late = [] }: Analysis
       Metric.withAttributes(Metrics.lateProblems, { severity: problem.severity, published: isPublished }),
       1
     )
+})
+
+const countRules = Effect.fnUntraced(function* ({ rules = [] }: Analysis) {
+  for (const { muted } of rules)
+    yield* Metric.update(Metric.withAttributes(Metrics.appliedRules, { muted: muted === true ? "yes" : "no" }), 1)
 })
 
 /** Returns false if the lease was lost and another worker owns the run. */

@@ -18,6 +18,7 @@ import { endProcess } from "../cli/Exit.ts"
 import { hooksCommand } from "../cli/HooksCommand.ts"
 import { logCommand } from "../cli/LogCommand.ts"
 import { mcpCommand } from "../cli/McpCommand.ts"
+import { rulesCommand } from "../cli/RulesCommand.ts"
 import { memoryCommand } from "../cli/MemoryCommand.ts"
 import { nodesCommand } from "../cli/NodesCommand.ts"
 import { queueCommand } from "../cli/QueueCommand.ts"
@@ -102,7 +103,11 @@ export const aicr = Command.make("aicr").pipe(
       commands: [
         evalCommand(load(() => import("./Evaluate.ts"))),
         replayCommand(load(() => import("./Replay.ts"))),
-        memoryCommand(load(() => import("./LessonRecords.ts")))
+        memoryCommand(load(() => import("./LessonRecords.ts"))),
+        rulesCommand(
+          load(() => import("./Evaluate.ts")),
+          load(() => import("./LessonRecords.ts"))
+        )
       ]
     }
   ])

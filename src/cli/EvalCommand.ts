@@ -187,7 +187,7 @@ const judge = Effect.fnUntraced(function* (
   }
 })
 
-interface EvalRuns {
+export interface EvalRuns {
   readonly evaluate: (options: EvaluateOptions) => Effect.Effect<EvalScore, ExitWith, StoredRevisions>
   readonly readOutcomes: ReadOutcomes
 }

@@ -98,6 +98,12 @@ const routes = [
   }),
   createRoute({
     getParentRoute,
+    path: "/rules",
+    validateSearch: only("q", "sort"),
+    component: lazyRouteComponent(() => import("./pages/Rules.tsx"), "Rules")
+  }),
+  createRoute({
+    getParentRoute,
     path: "/nodes",
     component: lazyRouteComponent(() => import("./pages/Nodes.tsx"), "Nodes")
   }),

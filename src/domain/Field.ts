@@ -58,6 +58,10 @@ export const stored = <A extends string | number>(schema: Schema.Codec<A, string
 
 export const text = stored(Schema.String)
 export const integer = stored(Schema.Int)
+export const number = stored(Schema.Finite)
+
+/** A sum or a count that a statement computes: Postgres returns it as text. */
+export const sum: typeof integer = { ...integer, column: Schema.Union([Schema.Int, Schema.NumberFromString]) }
 
 /** A text from outside, which may have characters that a column cannot store. */
 export const outsideText: typeof text = { ...text, toColumn: toStorable }

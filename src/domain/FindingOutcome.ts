@@ -48,6 +48,8 @@ export const OutcomeRecord = record({
   /** Key of the quoted code (review/CodeKey.ts), if it has one. */
   code: Field.optional(Field.text),
   evidence: Field.optional(Field.json(FindingEvidence)),
+  /** Id of the rule of the repository that it cites. */
+  rule: Field.optional(Field.text),
   /** Newest head on which it was present. */
   head: Field.text,
   outcome: Field.stored(FindingState),
@@ -98,6 +100,7 @@ const toRecord = (
   category: problem.category.replaceAll("\u0000", "").slice(0, maxCategory),
   severity: problem.severity,
   title: findingTitle(problem),
+  rule: problem.rule,
   ...present,
   replied: reaction?.replied === true,
   ...rulingOf(reaction, isDismissed ? dismissed : open)

@@ -122,6 +122,19 @@ export const NoticeFacts = Schema.Union([
     /** UTC day, `2026-01-31`. */
     day: Schema.String,
     reason: Reason
+  }),
+  Schema.TaggedStruct("rule_muted", {
+    /** After its trigger. */
+    repository: Schema.String,
+    rule: Schema.String,
+    /** Digest of its file. */
+    digest: Schema.String,
+    owner: Schema.optional(Schema.String),
+    /** Findings that maintainers decided about, and those of them that were repaired. */
+    judged: Schema.Int,
+    accepted: Schema.Int,
+    /** Share of accepted findings below which the rule is muted, 0 to 1. */
+    floor: Schema.Finite
   })
 ])
 export type NoticeFacts = typeof NoticeFacts.Type
@@ -137,7 +150,8 @@ export const noticeKinds = [
   "webhook_broken",
   "found_without_delivery",
   "repository_renamed",
-  "credential_refused"
+  "credential_refused",
+  "rule_muted"
 ] as const satisfies ReadonlyArray<NoticeKind>
 export const NoticeKindName = Schema.Literals(noticeKinds)
 
@@ -187,6 +201,8 @@ export const noticeSubject = (facts: NoticeFacts): string => {
       return `${facts.source} ${facts.name}`
     case "repository_renamed":
       return facts.repository
+    case "rule_muted":
+      return `${facts.repository} ${facts.rule}`
     case "webhook_silent":
     case "webhook_broken":
     case "found_without_delivery":

@@ -41,6 +41,7 @@ import { carriedOn } from "../review/Rounds.ts"
 import { toRuleUse } from "../review/Rules.ts"
 import type { ReviewedPasses } from "./passes/ReviewPasses.ts"
 import { isVerified } from "./passes/Verify.ts"
+import type { RuleUse } from "../domain/RuleUse.ts"
 import type { FileFacts } from "./work/ReadWork.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 import { verbatimReason } from "../domain/Reason.ts"
@@ -248,11 +249,15 @@ const analyse = Effect.fnUntraced(function* (
 
 /** Adds the instructions of the repository to the coverage, and the rules among them. */
 const withInstructions = (
-  { instructions: { project, sources } }: PassPlan,
+  { instructions: { muted, project, sources } }: PassPlan,
   coverage: Coverage
 ): Pick<Analysis, "coverage" | "rules"> => ({
   coverage: sources.length === 0 ? coverage : { ...coverage, instructions: sources },
-  ...(project.length === 0 ? {} : { rules: project.map(toRuleUse) })
+  ...(project.length + muted.length === 0
+    ? {}
+    : {
+        rules: [...project.map(toRuleUse), ...muted.map((rule): RuleUse => ({ ...toRuleUse(rule), muted: true }))]
+      })
 })
 
 const roundContext = (change: ChangeThread, { checkout, previous, round }: ReviewInput): RoundContext | undefined =>

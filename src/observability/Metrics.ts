@@ -119,6 +119,11 @@ export const settlingDuration = Metric.histogram("aicr_settling_duration_seconds
   boundaries: [1, 5, 10, 15, 20, 30, 45, 60, 120, 300, 3600]
 })
 
+export const appliedRules = Metric.counter("aicr_rules_applied_total", {
+  description: "Rules of repositories that applied to a review, by whether they were muted (yes, no)",
+  incremental: true
+})
+
 export const notices = Metric.counter("aicr_notices_total", {
   description: "Notices to operators that ended, by kind, channel and outcome",
   incremental: true

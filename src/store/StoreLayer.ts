@@ -22,6 +22,7 @@ import type { Outbox } from "./Outbox.ts"
 import type { Outcomes } from "./Outcomes.ts"
 import type { Settlements } from "./Settlements.ts"
 import type { Payloads } from "./Payloads.ts"
+import * as ProjectRules from "./ProjectRules.ts"
 import * as PullBases from "./PullBases.ts"
 import type { Receipts } from "./Receipts.ts"
 import type { RejectedSignatures } from "./RejectedSignatures.ts"
@@ -50,6 +51,7 @@ export type Records =
   | Receipts
   | RejectedSignatures
   | Payloads
+  | ProjectRules.ProjectRules
   | PullBases.PullBases
   | RunLogs.RunLogs
   | Runs
@@ -82,6 +84,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlReceipts.layer,
     SqlRejectedSignatures.layer,
     SqlPayloads.layer,
+    ProjectRules.layer,
     PullBases.layer,
     RunLogs.layer,
     SqlRuns.layer,

@@ -33,7 +33,8 @@ const notices = `notices to operators:
   webhook_broken: none, no matching route
   found_without_delivery: none, no matching route
   repository_renamed: none, no matching route
-  credential_refused: none, no matching route`
+  credential_refused: none, no matching route
+  rule_muted: none, no matching route`
 
 describe("aicr route and template", () => {
   let directory: string

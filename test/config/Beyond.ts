@@ -49,7 +49,7 @@ export const beyond: ReadonlyArray<Row> = [
     "outputs.notifications.routes[].kinds",
     "list",
     "—",
-    "`queue_expired`, `review_failed`, `budget_threshold`, `config_refused`, `webhook_silent`, `webhook_broken`, `found_without_delivery`, `repository_renamed`, `credential_refused`"
+    "`queue_expired`, `review_failed`, `budget_threshold`, `config_refused`, `webhook_silent`, `webhook_broken`, `found_without_delivery`, `repository_renamed`, `credential_refused`, `rule_muted`"
   ],
   ["outputs.notifications.routes[].channels", "string[]", "—", "Channels"],
   ["outputs.routes.rules[].analysis.agent", "enum", "—", "Mode"],

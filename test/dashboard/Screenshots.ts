@@ -58,6 +58,7 @@ const listPaths = async (read: Read): Promise<Readonly<Record<string, string>>> 
     batches: "/queue?tab=batches",
     projects: "/projects",
     statistics: "/statistics",
+    rules: "/rules",
     nodes: "/nodes",
     setup: "/setup",
     chat: "/chat",

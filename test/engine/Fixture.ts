@@ -93,6 +93,7 @@ export interface EngineOptions {
   readonly compare?: "merge-base" | "endpoints"
   readonly previous?: Analysis | undefined
   readonly round?: ReviewInput["round"]
+  readonly ruleHealth?: ReviewInput["ruleHealth"]
   readonly lessons?: ReadonlyArray<Lesson>
   readonly context?: ContextMounts
   readonly threads?: ChangeThreads["Service"]
@@ -165,6 +166,7 @@ export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
       ci: options.ci,
       previous: options.previous,
       round: options.round,
+      ruleHealth: options.ruleHealth,
       lessons: options.lessons,
       isLastAttempt: options.isLastAttempt,
       ...(options.context === undefined ? {} : { context: Effect.succeed(options.context) }),

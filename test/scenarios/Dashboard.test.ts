@@ -89,6 +89,7 @@ beforeAll(async () => {
     ["Queue", "/queue?tab=batches"],
     ["Projects", "/projects"],
     ["Statistics", "/statistics"],
+    ["Rules", "/rules"],
     ["Nodes", "/nodes"],
     ["Set-up", "/setup"],
     ["Chat", "/chat"],

@@ -102,6 +102,7 @@ const pages = [
   "/queue?tab=batches",
   "/projects",
   "/statistics",
+  "/rules",
   "/nodes",
   "/setup",
   "/chat",

@@ -20,9 +20,14 @@ const many: Analysis["findings"] = Array.from({ length: findingsPerRun }, (_, at
 export const publishing: (
   number: number,
   token: LeaseToken,
-  more?: { readonly head?: string; readonly findings?: Analysis["findings"]; readonly kind?: "pull_request" | "push" }
+  more?: {
+    readonly head?: string
+    readonly findings?: Analysis["findings"]
+    readonly kind?: "pull_request" | "push"
+    readonly rules?: Analysis["rules"]
+  }
 ) => Effect.Effect<Run, StoreError, Runs> = Effect.fnUntraced(function* (number, token, more = {}) {
-  const { head = "a".repeat(40), findings = many, kind = "pull_request" } = more
+  const { head = "a".repeat(40), findings = many, kind = "pull_request", rules } = more
   const runs = yield* Runs
   const subject = { ...change(number, head), target: { kind, number } }
   const run = yield* runs.begin(
@@ -39,6 +44,6 @@ export const publishing: (
     1
   )
   if (run === undefined) return yield* Effect.die(new Error("The run should have begun"))
-  yield* runs.complete(run.id, token, { ...analysis, findings }, [], 2)
+  yield* runs.complete(run.id, token, { ...analysis, findings, ...(rules === undefined ? {} : { rules }) }, [], 2)
   return run
 })

@@ -15,6 +15,7 @@ import { LiveGroup } from "./LiveGroup.ts"
 import { NodeGroup } from "./NodeGroup.ts"
 import { ProjectGroup } from "./ProjectGroup.ts"
 import { QueueGroup } from "./QueueGroup.ts"
+import { RuleGroup } from "./RuleGroup.ts"
 import { RunGroup } from "./RunGroup.ts"
 import { LoginGroup, SessionGroup } from "./SessionGroup.ts"
 import { StatisticsGroup } from "./StatisticsGroup.ts"
@@ -42,6 +43,7 @@ export class AdminHttpApi extends HttpApi.make("aicr")
     ProjectGroup,
     StatisticsGroup,
     BudgetGroup,
+    RuleGroup,
     ConfigGroup,
     DraftGroup
   )

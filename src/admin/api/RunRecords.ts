@@ -7,6 +7,7 @@ import { FindingState } from "../../domain/FindingState.ts"
 import { Anchor as StoredAnchor, ReportedProblem } from "../../domain/Problem.ts"
 import { DatedPublication } from "../../domain/Publication.ts"
 import { FindingRound as StoredFindingRound } from "../../domain/Round.ts"
+import { RuleUse } from "../../domain/RuleUse.ts"
 import { DatedOutcome } from "../../store/Outcomes.ts"
 import { RunLogLine } from "../../domain/RunLogLine.ts"
 import { Run as StoredRun } from "../../store/Runs.ts"
@@ -196,6 +197,17 @@ const Coverage = Schema.Struct({
   })
 }).annotate({ identifier: "Coverage", description: "What was read and what was not" })
 
+export const appliedRule = shown(structFields(RuleUse), {
+  id: "Id of the rule",
+  severity: "Least severity of its findings",
+  owner: "Owner, as its file names it",
+  muted: "True if it was not in the prompt, because too few of its findings were accepted"
+})
+const AppliedRule = Schema.Struct(appliedRule.fields).annotate({
+  identifier: "AppliedRule",
+  description: "A rule of the repository that applied to a review"
+})
+
 export const RunDetails = Schema.Struct({
   ...runWithEvents,
   config_hash: text("Hash of the configuration of the run"),
@@ -221,6 +233,7 @@ export const RunDetails = Schema.Struct({
     description: "Problems on lines that an earlier round read, below high: only the summary lists them"
   }),
   coverage: Schema.optionalKey(Coverage),
+  rules: Schema.Array(AppliedRule).annotate({ description: "Rules of the repository that applied to what was read" }),
   notices: Schema.Array(Reason).annotate({ description: "Truncation, dropped problems, fallbacks" }),
   models: Schema.Array(Schema.String).annotate({ description: "Models in order of first use, as provider/model" }),
   models_used: Schema.Array(ModelUsage).annotate({ description: "Usage by model; empty in records of old versions" }),

@@ -25,6 +25,7 @@ import type { Inventories } from "../../store/Inventories.ts"
 import type { Outbox } from "../../store/Outbox.ts"
 import type { Outcomes } from "../../store/Outcomes.ts"
 import type { Payloads } from "../../store/Payloads.ts"
+import type { ProjectRules } from "../../store/ProjectRules.ts"
 import type { Receipts } from "../../store/Receipts.ts"
 import type { RejectedSignatures } from "../../store/RejectedSignatures.ts"
 import type { RunLogs } from "../../store/RunLogs.ts"
@@ -57,6 +58,7 @@ import * as ProjectHandlers from "./ProjectHandlers.ts"
 import * as QueueHandlers from "./QueueHandlers.ts"
 import * as RequestRules from "../http/RequestRules.ts"
 import { findMethods } from "../http/RouteTable.ts"
+import * as RuleHandlers from "./RuleHandlers.ts"
 import * as RunHandlers from "./RunHandlers.ts"
 import { loginLayer, sessionLayer } from "../sessions/SessionHandlers.ts"
 import * as StatisticsHandlers from "./StatisticsHandlers.ts"
@@ -83,6 +85,7 @@ type Services =
   | Queue
   | QueueControl
   | Payloads
+  | ProjectRules
   | DeliveryReplay
   | Receipts
   | RejectedSignatures
@@ -111,6 +114,7 @@ const routes = HttpApiBuilder.layer(AdminHttpApi).pipe(
     ConfigHandlers.layer,
     DraftHandlers.layer,
     BudgetHandlers.layer,
+    RuleHandlers.layer,
     StatisticsHandlers.layer
   ]),
   Layer.provide([RequestRules.layer, Audit.layer, Authentication.layer]),

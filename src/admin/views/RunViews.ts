@@ -9,6 +9,7 @@ import type { StoredEvent } from "../../store/Receipts.ts"
 import type { Run } from "../../store/Runs.ts"
 import {
   anchor,
+  appliedRule,
   coverage,
   findingRound,
   outcome,
@@ -155,6 +156,7 @@ export const runDetails = (run: RunWithEvents, { deliveries, outcomes, previous,
     })),
     late_findings: (run.analysis?.late ?? []).map(findingView),
     coverage: run.analysis === undefined ? undefined : coverageView(run.analysis.coverage),
+    rules: (run.analysis?.rules ?? []).map(appliedRule.view),
     notices: run.analysis?.notices ?? [],
     models: run.analysis?.models ?? [],
     models_used: run.analysis === undefined ? [] : modelsUsed(run.analysis.usage),

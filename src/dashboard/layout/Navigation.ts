@@ -10,6 +10,7 @@ export interface MenuItem {
     | "/queue"
     | "/projects"
     | "/statistics"
+    | "/rules"
     | "/nodes"
     | "/setup"
     | "/chat"
@@ -48,6 +49,12 @@ export const menu: ReadonlyArray<{ readonly label: Key; readonly items: Readonly
     items: [
       { to: "/projects", label: "page.projects", letter: "p", icon: "M2 4.5h4l1.5 2H14v7H2Z" },
       { to: "/statistics", label: "page.statistics", letter: "s", icon: "M2.5 13.5h11M4 11V8M8 11V3M12 11V6" },
+      {
+        to: "/rules",
+        label: "page.rules",
+        letter: "l",
+        icon: "M5.5 3.5H14M5.5 8H14M5.5 12.5H14M2 3.5h.1M2 8h.1M2 12.5h.1"
+      },
       {
         to: "/nodes",
         label: "page.nodes",

@@ -23,7 +23,8 @@ const kindNames = {
   webhook_broken: true,
   found_without_delivery: true,
   repository_renamed: true,
-  credential_refused: true
+  credential_refused: true,
+  rule_muted: true
 } satisfies Record<NoticeKind, true>
 const kinds = Object.keys(kindNames) as ReadonlyArray<NoticeKind>
 

@@ -67,6 +67,15 @@ export const RunCoverage = ({ run }: { readonly run: RunDetails }) => {
           })}
         </p>
       )}
+      {run.rules.length === 0 ? null : (
+        <p className="quiet">
+          {t("coverage.rules", {
+            rules: run.rules
+              .map(({ id, muted }) => (muted === true ? `${id} (${tValue("rule", "muted")})` : id))
+              .join(" · ")
+          })}
+        </p>
+      )}
       {reviewed.length === 0 ? null : (
         <details className="more">
           <summary>{t("coverage.reviewed", { count: formatCount(reviewed.length) })}</summary>

@@ -31,6 +31,7 @@ const tones: Readonly<Record<string, Tone>> = {
   partial: "warn",
   ignored: "warn",
   paused: "warn",
+  muted: "warn",
   running: "busy",
   preparing: "busy",
   analyzing: "busy",

@@ -54,6 +54,7 @@ export const reviewReasons = {
   ProjectRuleUnused: { path: "text", reason: "reason" },
   RulesUnused: { folder: "text", count: "number" },
   RulesOverRoom: { count: "number" },
+  RulesMuted: { names: "texts" },
   RuleUnreadable: { limit: "number" },
   RuleIdInvalid: { name: "text", limit: "number" },
   RuleIdRepeated: { name: "text" },

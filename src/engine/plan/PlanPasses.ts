@@ -5,6 +5,7 @@ import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import type { Lesson } from "../../domain/Lesson.ts"
 import type { ReportedProblem } from "../../domain/Problem.ts"
 import type { EarlierRounds } from "../../domain/Round.ts"
+import type { RuleHealth } from "../../domain/RuleHealth.ts"
 import type { Catalog } from "../../llm/Catalog.ts"
 import type { LinkedIssue } from "../../review/LinkedIssues.ts"
 import { scrubSecrets } from "../../review/Secrets.ts"
@@ -67,7 +68,7 @@ export interface PassPlan {
   /** Public names that the change alters or removes. */
   readonly names: ReadonlyArray<NamedDefinition>
   /** Instructions of the repository in the prompts. */
-  readonly instructions: Pick<Skills, "project" | "sources">
+  readonly instructions: Pick<Skills, "muted" | "project" | "sources">
   readonly notices: ReadonlyArray<Reason>
 }
 
@@ -83,6 +84,8 @@ export interface PlanInput extends OutsideEvidence, KeptReferences {
   readonly focus?: string | undefined
   /** Lessons from earlier reviews of the repository; review.reflection controls their use. */
   readonly lessons?: ReadonlyArray<Lesson> | undefined
+  /** Reads the health of the repository's rules. Runs only if a rule with a floor applies. Absent: no rule is muted. */
+  readonly ruleHealth?: Effect.Effect<ReadonlyArray<RuleHealth>> | undefined
   /** Present where the reviews of the target are rounds. */
   readonly round?: EarlierRounds | undefined
   /** Receives the progress of agent CLIs by the number of the pass, from 1. */
@@ -258,12 +261,13 @@ const isReadTwice = ({ review }: Workspace, parts: ReadonlyArray<ShownPart>): bo
 const queryTools = [verdictsTool]
 
 /** The project's own instructions, and the skills and rules that apply to the change. */
-const readRules = Effect.fnUntraced(function* (change: ChangeThread, { checkout, workspace }: PlanInput) {
+const readRules = Effect.fnUntraced(function* (change: ChangeThread, { checkout, ruleHealth, workspace }: PlanInput) {
   const project = yield* readInstructions(checkout)
-  const skills = yield* readSkills(change, checkout, workspace)
+  const skills = yield* readSkills(change, checkout, workspace, ruleHealth)
   return {
     rules: [...project.rules, ...skills.rules],
     project: skills.project,
+    muted: skills.muted,
     sources: [...project.sources, ...skills.sources],
     notices: [...project.notices, ...skills.notices]
   } satisfies Skills

@@ -13,6 +13,8 @@ import { Effect } from "effect"
 import type { Workspace } from "../../config/Snapshot.ts"
 import type { InstructionSource } from "../../domain/Coverage.ts"
 import type { Reason } from "../../domain/Reason.ts"
+import { isMuted } from "../../domain/RuleHealth.ts"
+import type { RuleHealth } from "../../domain/RuleHealth.ts"
 import { fitRules, maxRuleText, readProjectRule } from "../../review/Rules.ts"
 import type { ProjectRule } from "../../review/Rules.ts"
 import { readSkill } from "../../review/Skills.ts"
@@ -63,12 +65,15 @@ interface FoundRule extends ProjectRule {
 export interface Skills extends Instructions {
   /** Rules that apply to the change and have room in the prompt. */
   readonly project: ReadonlyArray<ProjectRule>
+  /** Rules that apply and are omitted, because too few of their findings were accepted. */
+  readonly muted: ReadonlyArray<ProjectRule>
 }
 
 export const readSkills = Effect.fn("readSkills")(function* (
   change: ChangeThread,
   checkout: Checkout,
-  { prompt }: Workspace
+  { prompt }: Workspace,
+  ruleHealth?: Effect.Effect<ReadonlyArray<RuleHealth>>
 ): Effect.fn.Return<Skills, CheckoutError | AnalysisError> {
   const forced = prompt.force_skills ?? []
   const [found, rules] = yield* Effect.all(
@@ -87,7 +92,11 @@ export const readSkills = Effect.fn("readSkills")(function* (
   )
   const isActive = new Set(active)
   const applied = applySkills(skills.filter(({ path }) => isActive.has(path)))
-  const project = applyRules(rules.rules.filter(({ path }) => isActive.has(path)))
+  const { audible, muted } = yield* muteRules(
+    rules.rules.filter(({ path }) => isActive.has(path)),
+    ruleHealth
+  )
+  const project = applyRules(audible)
   const names = new Set(skills.map(({ name }) => name))
   const missing = forced.filter((name) => !names.has(name))
   const sources = [
@@ -101,6 +110,7 @@ export const readSkills = Effect.fn("readSkills")(function* (
   return {
     rules: applied.rules,
     project: project.shown,
+    muted,
     sources: sources.filter((one) => one.found > 0),
     notices: [
       ...found.flatMap(({ notices }) => notices),
@@ -108,6 +118,7 @@ export const readSkills = Effect.fn("readSkills")(function* (
       ...unusedPatterns(all, refused),
       ...applied.notices,
       ...project.notices,
+      ...(muted.length === 0 ? [] : [{ _tag: "RulesMuted", names: muted.map(({ id }) => id) } as const]),
       ...missing.map((name): Reason => ({ _tag: "SkillMissing", name, path: `${ownFolder}/${name}.md` }))
     ]
   }
@@ -200,6 +211,20 @@ const applySkills = (active: ReadonlyArray<FoundSkill>) => {
   }
   return { rules, notices, paths: new Set(rules.map(({ path }) => path)) }
 }
+
+/** Separates the rules below their floor. The health of rules is read only if one of them can be. */
+const muteRules = Effect.fnUntraced(function* (
+  rules: ReadonlyArray<FoundRule>,
+  ruleHealth?: Effect.Effect<ReadonlyArray<RuleHealth>>
+) {
+  const hasFloor = rules.some(({ floor, severity }) => floor !== undefined && severity !== "critical")
+  if (!hasFloor || ruleHealth === undefined) return { audible: rules, muted: [] }
+  const health = new Map((yield* ruleHealth).map((one) => [one.id, one]))
+  return {
+    audible: rules.filter((rule) => !isMuted(rule, health.get(rule.id))),
+    muted: rules.filter((rule) => isMuted(rule, health.get(rule.id)))
+  }
+})
 
 const applyRules = (active: ReadonlyArray<FoundRule>) => {
   const { left, shown } = fitRules(active)

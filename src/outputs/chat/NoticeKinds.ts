@@ -43,7 +43,8 @@ const words = {
       webhook_broken: "Webhooks broken",
       found_without_delivery: "Changes without a delivery",
       repository_renamed: "Repository renamed",
-      credential_refused: "Credential refused"
+      credential_refused: "Credential refused",
+      rule_muted: "Rule muted"
     },
     labels: {
       author: "Author",
@@ -58,8 +59,10 @@ const words = {
       last: "Last delivery",
       next: "Next step",
       node: "Node",
+      owner: "Owner",
       reason: "Reason",
       repository: "Repository",
+      rule: "Rule",
       run: "Run",
       source: "Source",
       spent: "Spent",
@@ -88,7 +91,10 @@ const words = {
     open: "open",
     settings: "Check the webhook and its recent deliveries in the settings of the host",
     rename: "Correct the name in the workspace; until then no change of it is reviewed",
-    renew: "Renew the credential: reviews and what they publish wait for up to 24 hours"
+    renew: "Renew the credential: reviews and what they publish wait for up to 24 hours",
+    tooFew: (accepted: number, judged: number, floor: number) =>
+      `${accepted} of ${judged} findings were repaired, below its floor of ${Math.round(floor * 100)} %: reviews do not use it any more`,
+    rewrite: "Correct or remove the rule; a changed file counts from the beginning"
   },
   zh: {
     headings: {
@@ -100,7 +106,8 @@ const words = {
       webhook_broken: "Webhook 有问题",
       found_without_delivery: "没有投递的变更",
       repository_renamed: "仓库已改名",
-      credential_refused: "凭据被拒绝"
+      credential_refused: "凭据被拒绝",
+      rule_muted: "规则已静默"
     },
     labels: {
       author: "作者",
@@ -115,8 +122,10 @@ const words = {
       last: "最近一次投递",
       next: "下一步",
       node: "节点",
+      owner: "负责人",
       reason: "原因",
       repository: "仓库",
+      rule: "规则",
       run: "评审",
       source: "来源",
       spent: "已花费",
@@ -144,7 +153,10 @@ const words = {
     open: "打开",
     settings: "请在代码托管平台的设置中检查 Webhook 及其最近的投递",
     rename: "请在工作区中更正名称；在此之前不会评审其变更",
-    renew: "请更新凭据：评审及其发布最多等待 24 小时"
+    renew: "请更新凭据：评审及其发布最多等待 24 小时",
+    tooFew: (accepted: number, judged: number, floor: number) =>
+      `${judged} 个问题中有 ${accepted} 个被修复，低于其下限 ${Math.round(floor * 100)} %：评审不再使用该规则`,
+    rewrite: "请更正或删除该规则；文件更改后重新计数"
   }
 } as const
 
@@ -305,6 +317,19 @@ const noticeTable: { readonly [Kind in NoticeKind]: NoticeRow<NoticeFactsBy<Kind
       ["next", words[language].renew]
     ],
     page: (_facts, server) => publicUrl(server, "/dashboard/setup")
+  },
+  rule_muted: {
+    severity: () => "low",
+    key: ({ digest, repository, rule }) => `${repository}:${rule}:${digest}`,
+    subject: ({ repository, rule }) => `${rule} · ${repository}`,
+    lines: ({ accepted, floor, judged, owner, repository, rule }, safe, language) => [
+      ["rule", safe.plain(rule)],
+      ["owner", owner === undefined ? "" : safe.plain(owner)],
+      ["repository", safe.plain(repository)],
+      ["reason", words[language].tooFew(accepted, judged, floor)],
+      ["next", words[language].rewrite]
+    ],
+    page: (_facts, server) => publicUrl(server, "/dashboard/rules")
   }
 }
 

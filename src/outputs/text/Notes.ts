@@ -17,6 +17,7 @@ const forOperators: ReadonlySet<Reason["_tag"]> = new Set([
   "ProblemsBelowSeverity",
   "ProblemsRefuted",
   "ProblemsDismissed",
+  "RulesMuted",
   // The line of coverage has their number.
   "FilesUnchanged"
 ])

@@ -7,6 +7,7 @@ import { Operation } from "../../domain/Publication.ts"
 import { countRun } from "../../domain/RunCounts.ts"
 import type { EndedRun } from "../../domain/RunCounts.ts"
 import { corrupt } from "../../database/sql/StoreFailure.ts"
+import { recordRules } from "../ProjectRules.ts"
 import { ensureProject, lockProjects } from "../statistics/Projects.ts"
 import { rollUp, wholeInstance } from "../statistics/RollUp.ts"
 import type { Increment } from "../statistics/RollUp.ts"
@@ -60,6 +61,7 @@ export const countEndedRun = Effect.fnUntraced(function* (
   const at = run.finishedAt ?? now
   const project = yield* ensureProject(sql, run.workspace, run.change, at)
   const outcomes = options.hasOutcomes ? yield* recordOutcomes(sql, run, options.by, project, at) : []
+  if (options.hasOutcomes) yield* recordRules(sql, run, at)
   const { byModel, counts, slot } = countRun({
     ...run,
     isReply: run.change.target.kind === "comment",

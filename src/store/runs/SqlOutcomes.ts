@@ -1,5 +1,5 @@
 /** Stores outcomes of findings in the table `finding_outcomes`. */
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { repositoryKey } from "../../domain/Change.ts"
 import { decideOutcomes, OutcomeRecord } from "../../domain/FindingOutcome.ts"
@@ -171,25 +171,19 @@ const ofTarget =
         FROM finding_outcomes WHERE target_key = ${targetKey}`
     ).pipe(unavailable("outcomes.ofTarget"))
 
-/** Postgres returns sums as texts. */
-const sum: Field.Field<number, number, false> = {
-  ...Field.integer,
-  column: Schema.Union([Schema.Int, Schema.NumberFromString])
-}
-
 const CountedOutcomes = record({
   repository: Field.text,
   agent: Field.text,
   model: Field.text,
-  findings: sum,
-  fixed: sum,
-  dismissed: sum,
-  partly: sum,
-  withdrawn: sum,
-  movedAway: sum,
-  openAtMerge: sum,
-  open: sum,
-  replied: sum
+  findings: Field.sum,
+  fixed: Field.sum,
+  dismissed: Field.sum,
+  partly: Field.sum,
+  withdrawn: Field.sum,
+  movedAway: Field.sum,
+  openAtMerge: Field.sum,
+  open: Field.sum,
+  replied: Field.sum
 })
 
 const counts =

@@ -23,6 +23,7 @@ import { list, newest } from "./RunQueries.ts"
 import { newRunRow, RunRow } from "./RunRow.ts"
 import { Run, Runs } from "../Runs.ts"
 import type { BegunRun } from "../Runs.ts"
+import { pruneRules } from "../ProjectRules.ts"
 import { removeRunLogs } from "../RunLogs.ts"
 import { pruneOutcomes } from "./SqlOutcomes.ts"
 import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
@@ -310,6 +311,7 @@ const prune =
       yield* sql`DELETE FROM paused_changes WHERE paused_at < ${before}`
       yield* pruneVerdicts(sql, before)
       yield* pruneOutcomes(sql, before)
+      yield* pruneRules(sql, before)
       return removed
     }).pipe(unavailable("runs.prune"))
 

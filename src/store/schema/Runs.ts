@@ -1,5 +1,5 @@
 /**
- * Tables of runs: their records (Runs), changes whose automatic reviews are paused, verdicts of removed ones (HeadVerdicts), logs (RunLogs), passes of agent CLIs (AgentPasses); and of findings (Outcomes, Lessons). `runs.change` and `runs.analysis` are JSON; `token` is the newest fencing token that has written the run. `runs.newest` marks the
+ * Tables of runs: their records (Runs), changes whose automatic reviews are paused, verdicts of removed ones (HeadVerdicts), logs (RunLogs), passes of agent CLIs (AgentPasses); and of findings (Outcomes, ProjectRules, Lessons). `runs.change` and `runs.analysis` are JSON; `token` is the newest fencing token that has written the run. `runs.newest` marks the
  * newest run of each target, which lists of changes show: triggers keep it, and each filter of a list has an index of the marked ones, because
  * of a million runs most are older.
  */
@@ -142,6 +142,7 @@ export const findings: Statements = () => [
     anchor TEXT,
     code TEXT,
     evidence TEXT,
+    rule TEXT,
     head TEXT NOT NULL,
     outcome TEXT NOT NULL,
     replied BIGINT NOT NULL,
@@ -165,6 +166,23 @@ export const findings: Statements = () => [
     claimed_until BIGINT NOT NULL,
     attempts BIGINT NOT NULL
   )`,
+  "CREATE INDEX finding_outcomes_rule ON finding_outcomes (repository, rule) WHERE rule IS NOT NULL",
+
+  `CREATE TABLE project_rules (
+    repository TEXT NOT NULL,
+    id TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    severity TEXT NOT NULL,
+    owner TEXT,
+    floor DOUBLE PRECISION,
+    used BIGINT NOT NULL,
+    first_used_at BIGINT NOT NULL,
+    last_used_at BIGINT NOT NULL,
+    muted_at BIGINT,
+    PRIMARY KEY (repository, id)
+  )`,
+  "CREATE INDEX project_rules_age ON project_rules (last_used_at)",
+  "CREATE INDEX project_rules_muted ON project_rules (muted_at) WHERE muted_at IS NOT NULL",
 
   `CREATE TABLE lessons (
     repository TEXT NOT NULL,

@@ -63,6 +63,7 @@ export const reviewTexts = {
   ProjectRuleUnused: "The rule {path} of the base branch is not used: {reason}.",
   RulesUnused: "{count} more rules in {folder}/ cannot be used.",
   RulesOverRoom: "{count} {count|rule that applies|rules that apply} had no room in the prompt.",
+  RulesMuted: "Rules below their floor of accepted findings were not used: {names}.",
   RuleUnreadable: "it is not a text file of at most {limit} bytes",
   RuleIdInvalid: "its id {name} is not 1 to {limit} letters, digits, hyphens, dots and underscores",
   RuleIdRepeated: "another rule has its id {name}",

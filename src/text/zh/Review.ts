@@ -56,6 +56,7 @@ export const reviewTexts = {
   ProjectRuleUnused: "未使用目标分支的规则 {path}：{reason}。",
   RulesUnused: "{folder}/ 中另有 {count} 条规则无法使用。",
   RulesOverRoom: "{count} 条适用的规则在提示词中没有空间。",
+  RulesMuted: "未使用采纳率低于下限的规则：{names}。",
   RuleUnreadable: "不是 {limit} 字节以内的文本文件",
   RuleIdInvalid: "其 id {name} 不是由 1 至 {limit} 个字母、数字、连字符、点和下划线组成",
   RuleIdRepeated: "另一条规则已使用 id {name}",

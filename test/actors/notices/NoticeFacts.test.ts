@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { budgetFacts, endedFacts, silentFacts } from "../../../actors/notices/NoticeFacts.ts"
+import { budgetFacts, endedFacts, mutedFacts, silentFacts } from "../../../actors/notices/NoticeFacts.ts"
 import { refusedFacts } from "../../../actors/notices/RefusedConfiguration.ts"
 import { reachedThreshold } from "../../../src/domain/Notice.ts"
 import { Usd } from "../../../src/domain/Money.ts"
@@ -8,6 +8,37 @@ import type { StoredEvent } from "../../../src/store/Receipts.ts"
 import { change, event } from "../../store/Fixtures.ts"
 
 const hour = 3_600_000
+
+it("a muted rule has its owner and what maintainers decided", () => {
+  const health = {
+    repository: "main:team/one",
+    id: "one",
+    digest: "d",
+    severity: "high",
+    floor: 0.3,
+    used: 30,
+    firstUsedAt: 1,
+    lastUsedAt: 2,
+    mutedAt: 2,
+    findings: 20,
+    accepted: 3,
+    dismissed: 9,
+    ignored: 8,
+    judged: 12,
+    judgedAccepted: 2
+  } as const
+  const facts = {
+    _tag: "rule_muted",
+    repository: "main:team/one",
+    rule: "one",
+    digest: "d",
+    judged: 12,
+    accepted: 2,
+    floor: 0.3
+  }
+  expect(mutedFacts(health)).toEqual(facts)
+  expect(mutedFacts({ ...health, owner: "ada" })).toEqual({ ...facts, owner: "ada" })
+})
 
 describe("thresholds of a budget", () => {
   it.each([

@@ -3,7 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { scanBudgets, scanCatchUps, scanHooks, scanWebhooks } from "../../../actors/notices/NoticeScan.ts"
+import { scanBudgets, scanCatchUps, scanHooks, scanRules, scanWebhooks } from "../../../actors/notices/NoticeScan.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { makeStaticStore } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { CatchUps } from "../../../src/store/CatchUps.ts"
@@ -37,9 +37,9 @@ const make = Effect.gen(function* () {
   yield* TestClock.setTime(start)
   const notices = yield* Notices
   let startedAt = start
-  const scan = Effect.suspend(() => Effect.all([scanBudgets, scanWebhooks(startedAt), scanCatchUps, scanHooks])).pipe(
-    Effect.provideService(ConfigStore, makeStaticStore(snapshot))
-  )
+  const scan = Effect.suspend(() =>
+    Effect.all([scanBudgets, scanWebhooks(startedAt), scanCatchUps, scanHooks, scanRules])
+  ).pipe(Effect.provideService(ConfigStore, makeStaticStore(snapshot)))
   return {
     /** Another process scans. */
     restart: Effect.map(Clock.currentTimeMillis, (now) => void (startedAt = now)),
@@ -230,4 +230,29 @@ it.effect(
         assert.deepStrictEqual(yield* announced, [...second, "1 team/app"])
       })
     )
+)
+
+it.effect("a rule that was muted is announced once for each content of its file", () =>
+  kept(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { after, restart } = yield* make
+      const mute = (digest: string, mutedAt: number | null) => sql`
+        INSERT INTO project_rules ${sql.insert({ repository: "main:team/shop", id: "one", digest, severity: "high", owner: "ada", floor: 0.3, used: 20, first_used_at: 1, last_used_at: start, muted_at: mutedAt })}
+        ON CONFLICT (repository, id) DO UPDATE SET digest = excluded.digest, muted_at = excluded.muted_at`
+      const announced = Effect.map(after("1 minute"), (found) =>
+        found.map((facts) =>
+          facts._tag === "rule_muted" ? `${facts.rule} ${facts.digest} ${facts.owner}` : facts._tag
+        )
+      )
+      yield* mute("d1", null)
+      assert.deepStrictEqual(yield* announced, [])
+      yield* mute("d1", start)
+      assert.deepStrictEqual(yield* announced, ["one d1 ada"])
+      yield* restart
+      assert.deepStrictEqual(yield* announced, ["one d1 ada"])
+      yield* mute("d2", start)
+      assert.deepStrictEqual(yield* announced, ["one d1 ada", "one d2 ada"])
+    })
+  )
 )

@@ -15,6 +15,7 @@ import { CatchUps } from "../../../src/store/CatchUps.ts"
 import { Inventories } from "../../../src/store/Inventories.ts"
 import { Ledger } from "../../../src/store/Ledger.ts"
 import { Notices } from "../../../src/store/Notices.ts"
+import { ProjectRules } from "../../../src/store/ProjectRules.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import * as Store from "../../../src/store/StoreLayer.ts"
 import { chatDocument, chatEnv } from "../../harness/ChatPeople.ts"
@@ -62,6 +63,7 @@ const make = Effect.gen(function* () {
     Layer.succeed(Ledger, counted(yield* Ledger, count)),
     Layer.succeed(CatchUps, counted(yield* CatchUps, count)),
     Layer.succeed(Inventories, counted(yield* Inventories, count)),
+    Layer.succeed(ProjectRules, counted(yield* ProjectRules, count)),
     WritePermits.layerAlone,
     uncounted
   )

@@ -3,6 +3,7 @@ import { symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
+import type { RuleHealth } from "../../../src/domain/RuleHealth.ts"
 import type { ReportedProblem } from "../../../src/domain/Problem.ts"
 import { estimateTokens } from "../../../src/review/Tokens.ts"
 import { listToolSpecs, toolNames } from "../../../src/agent/tools/Tools.ts"
@@ -23,13 +24,15 @@ const review = async (
     paths = ["src/a.ts"],
     lines = 1,
     prepare,
-    problems = []
+    problems = [],
+    ruleHealth
   }: {
     readonly change?: Files
     readonly paths?: ReadonlyArray<string>
     readonly lines?: number
     readonly prepare?: (repository: Repository) => void
     readonly problems?: ReadonlyArray<ReportedProblem>
+    readonly ruleHealth?: Effect.Effect<ReadonlyArray<RuleHealth>>
   } = {}
 ) => {
   const repository = makeRepository()
@@ -40,6 +43,7 @@ const review = async (
   for (const [path, text] of Object.entries(change)) repository.write(path, text)
   const run = await runEngine({
     repository,
+    ruleHealth,
     base: from,
     head: repository.commit("head"),
     agent: () => Effect.succeed({ ...emptyReport, problems, summary: "Done." })
@@ -147,6 +151,54 @@ describe("rules", () => {
     ])
   })
 
+  it("below their floor are muted, except critical ones; their health is read only where it can matter", async () => {
+    let reads = 0
+    const health = (id: string, digest: string): RuleHealth => ({
+      repository: "t:a/b",
+      id,
+      digest,
+      severity: "high",
+      used: 20,
+      firstUsedAt: 1,
+      lastUsedAt: 2,
+      findings: 20,
+      accepted: 1,
+      dismissed: 9,
+      ignored: 10,
+      judged: 20,
+      judgedAccepted: 1
+    })
+    const floored = (id: string, severity: string) => rule(id, "**", severity).replace("owner: ada", "floor: 0.3")
+    const files = {
+      ".aicr/rules/low.md": floored("low", "high"),
+      ".aicr/rules/new.md": floored("new", "high"),
+      ".aicr/rules/worst.md": floored("worst", "critical")
+    }
+    const digests = new Map((await review(files)).analysis.rules?.map(({ id, digest }) => [id, digest]))
+    const ruleHealth = Effect.sync(() => {
+      reads++
+      return [
+        health("low", digests.get("low") ?? ""),
+        health("new", "before"),
+        health("worst", digests.get("worst") ?? "")
+      ]
+    })
+    const { analysis, notices, system } = await review(files, { ruleHealth })
+    expect(analysis.rules?.map(({ id, muted = false }) => [id, muted])).toEqual([
+      ["worst", false],
+      ["new", false],
+      ["low", true]
+    ])
+    expect(system).not.toContain("Rule of low")
+    expect(notices).toEqual(["Rules below their floor of accepted findings were not used: low."])
+    expect(reads).toBe(1)
+    await review(
+      { ".aicr/rules/worst.md": floored("worst", "critical"), ".aicr/rules/a.md": rule("a", "**") },
+      { ruleHealth }
+    )
+    expect(reads).toBe(1)
+  })
+
   it("ten of them add at most a tenth to the tokens of a review", async () => {
     const rules = Object.fromEntries(
       Array.from({ length: 10 }, (_, at) => [
@@ -166,7 +218,7 @@ describe("rules", () => {
 })
 
 describe("instructions of other tools", () => {
-  it("come from the base branch where their scope matches, and the coverage says which applied", async () => {
+  it("come from the base branch where their scope matches, and the coverage has those that applied", async () => {
     const { analysis, system } = await review({
       "AGENTS.md": "Rule of agents.",
       "REVIEW.md": "Rule of review.",

@@ -68,6 +68,16 @@ const samples: { readonly [Kind in NoticeKind]: NoticeFactsBy<Kind> } = {
     trigger: "main",
     day: "2026-01-31",
     reason: verbatimReason("401 Bad credentials")
+  },
+  rule_muted: {
+    _tag: "rule_muted",
+    repository: "main:team/shop",
+    rule: "no-floating",
+    digest: "d1",
+    owner: "@platform",
+    judged: 12,
+    accepted: 1,
+    floor: 0.3
   }
 }
 
@@ -83,10 +93,18 @@ const pages: Readonly<Record<NoticeKind, string>> = {
   webhook_broken: "/dashboard/setup",
   found_without_delivery: "/dashboard/setup",
   repository_renamed: "/dashboard/configuration",
-  credential_refused: "/dashboard/setup"
+  credential_refused: "/dashboard/setup",
+  rule_muted: "/dashboard/rules"
 }
 
 describe("the text of a notice", () => {
+  it("of a muted rule names the rule, its owner and how few findings were accepted", () => {
+    const { body, title } = render(samples.rule_muted)
+    expect(title).toBe("Rule muted · no-floating · main:team/shop")
+    expect(body.replaceAll("\u200b", "")).toContain("Owner: @platform")
+    expect(body).toContain("1 of 12 findings were repaired, below its floor of 30 %")
+  })
+
   it("of an expired entry names repository, number, author and reason", () => {
     const { body, title } = render(samples.queue_expired)
     expect(title).toBe("Not reviewed · team/shop")
@@ -238,7 +256,9 @@ describe("the key of a notice", () => {
       samples.webhook_broken,
       { ...samples.webhook_broken, since: 1 },
       samples.repository_renamed,
-      { ...samples.repository_renamed, repository: "team/newer" }
+      { ...samples.repository_renamed, repository: "team/newer" },
+      samples.rule_muted,
+      { ...samples.rule_muted, digest: "d2" }
     ].map(noticeKey)
     expect(new Set(keys).size).toBe(keys.length)
     expect(noticeKey({ ...budget, spentUsd: 8 })).toBe(noticeKey(budget))
