@@ -37,5 +37,5 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(process.env.AICR_HEALTH_URL??'http://127.0.0.1:8080/healthz').then((answer)=>process.exit(answer.ok?0:1),()=>process.exit(1))"]
 STOPSIGNAL SIGTERM
 # The flags of the scripts in package.json.
-ENTRYPOINT ["tini", "--", "node", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=16", "--heap-growing-percent=50", "src/main.mjs"]
+ENTRYPOINT ["tini", "--", "node", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=16", "src/main.mjs"]
 CMD ["serve", "--config", "/app/config.yaml"]

@@ -98,7 +98,8 @@ const quotesOf = (patch: string) => {
 const measured = (task: Task): Promise<Record<string, number>> =>
   new Promise((resolve, reject) => {
     const child = fork(join(import.meta.dirname, "engine/measure.ts"), [JSON.stringify(task)], {
-      execArgv: [...serviceFlags]
+      // What the service sets once it has started.
+      execArgv: [...serviceFlags, "--heap-growing-percent=50"]
     })
     child.once("message", (result: Record<string, number>) => resolve(result))
     child.once("exit", (code) => reject(new Error(`the measuring process ended with ${code}`)))
