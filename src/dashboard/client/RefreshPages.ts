@@ -130,8 +130,9 @@ const refreshOnce = async (query: Query, read: Read): Promise<"done" | "again"> 
   return "done"
 }
 
-/** Lists that are being read again, and whether that has to be repeated. */
+/** Lists that are being read again, and whether an event has arrived since the last read began. */
 const refreshing = new Map<string, boolean>()
+/** Attempts in a row that the user prevents by scrolling. Each event may be the last one, so that a read after it is no such attempt. */
 const maxAttempts = 5
 
 const readAgain = async (query: Query): Promise<void> => {
@@ -145,11 +146,11 @@ const readAgain = async (query: Query): Promise<void> => {
   const [endpoint, input] = queryKey as unknown as [Endpoint, Input<Endpoint>]
   const read: Read = (cursor, limit = pageSize) => readPage(endpoint, input, cursor, { limit })
   try {
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    let attempts = 0
+    do {
       refreshing.set(queryHash, false)
-      const result = await refreshOnce(query, read)
-      if (result === "done" && refreshing.get(queryHash) === false) return
-    }
+      attempts = (await refreshOnce(query, read)) === "done" ? 0 : attempts + 1
+    } while (refreshing.get(queryHash) === true || (attempts > 0 && attempts < maxAttempts))
   } finally {
     refreshing.delete(queryHash)
   }
