@@ -22,6 +22,7 @@ export interface Explored {
 }
 
 export interface ExploreOptions {
+  /** CPU time to spend on mutated inputs. */
   readonly millis: number
   /** Maximum number of runs. */
   readonly runs?: number | undefined
@@ -72,7 +73,6 @@ export const explore = async (target: FuzzTarget, options: ExploreOptions): Prom
   const random = randomFrom(seed)
   const mutate = mutator(random, target.words ?? [], target.maxBytes ?? defaultMaxBytes)
   const inputs = [...target.seeds()]
-  const endAt = performance.now() + millis
   const coverage = new Coverage()
   let runs = 0
 
@@ -85,7 +85,9 @@ export const explore = async (target: FuzzTarget, options: ExploreOptions): Prom
       if (problem !== undefined) return { runs, kept: 0, finding: { input, problem } }
     }
     const seeds = inputs.length
-    while (performance.now() < endAt && runs < maxRuns) {
+    // A process of the lowest priority next to other work may get little of a second.
+    const endAt = cpuMillis() + millis
+    while (cpuMillis() < endAt && runs < maxRuns) {
       const batch = Array.from({ length: batchSize }, () =>
         mutate(pick(random, inputs) ?? new Uint8Array(1), pick(random, inputs) ?? new Uint8Array(1))
       )

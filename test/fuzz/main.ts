@@ -1,6 +1,6 @@
 /**
  * `npm run fuzz -- [TARGET...] [--seconds N] [--concurrency N] [--seed N]`: fuzzes every parser that reads bytes of outsiders, 60
- * seconds each by default, `--concurrency` of them at a time, by default one per processor. A finding is written to
+ * seconds of CPU time each by default, `--concurrency` of them at a time, by default one per processor. A finding is written to
  * `fuzz-findings/`; its path goes to `test/fuzz/corpus/TARGET/` once the fault is fixed, where `npm test` runs it from then on. Exit
  * code 1 with findings.
  */
@@ -50,7 +50,9 @@ if (values.help || unknown.length > 0 || !isUsable) {
   process.exitCode = values.help ? 0 : 2
 } else {
   const queue = positionals.length > 0 ? positionals : names
-  process.stdout.write(`seed ${seed}, ${seconds} s for each of ${queue.length} targets, ${concurrency} at a time\n`)
+  process.stdout.write(
+    `seed ${seed}, ${seconds} s of CPU time for each of ${queue.length} targets, ${concurrency} at a time\n`
+  )
   const passed = await Effect.runPromise(
     Effect.forEach(queue, (name) => Effect.promise(() => report(name)), { concurrency })
   )
