@@ -13,6 +13,9 @@ export const common = {
   unstubEnvs: true
 }
 
+/** Node loads modules as it does for the service, with the compiled code that RunFolder.ts keeps: nothing is transformed, also not by a first run. */
+export const loadedByNode = { viteModuleRunner: false }
+
 /**
  * Files that get a process of their own: they start programs and wait for them most of the time, measure the memory of the process, or change
  * what all of it shares.
@@ -29,6 +32,7 @@ const excluded = ["test/bench/**", "**/node_modules/**"]
 export default defineConfig({
   test: {
     ...common,
+    experimental: loadedByNode,
     sequence: { sequencer: MixedOrder },
     projects: [
       {
