@@ -173,7 +173,8 @@ describe("cost", () => {
     const [quarter, whole] = [cost(16 * 1024, 3), cost(64 * 1024, 1)]
     // Twice as much text takes at most three times the time; durations below a few milliseconds are too short to compare.
     expect(whole).toBeLessThan(Math.max(3 * 3 * quarter, 20))
-    expect(whole).toBeLessThan(2000)
+    // 700 ms on an idle machine; one whose processors are shared takes several times as long.
+    expect(whole).toBeLessThan(6000)
   })
   it("a text beyond 64 KiB matches nothing", () => {
     expect(compileMatcher({ glob: "*" })("a".repeat(64 * 1024))).toBe(true)
