@@ -5,7 +5,8 @@
  * that a command was read, another one how it ended. Of `review` only the first is added here: the review adds the other.
  *
  * Only people with the right may use them; for others only an audit entry is written, and their comments get no reaction. Commands are
- * idempotent, and the receipt is settled last. A command that the host refuses permanently, or for too long, is settled as failed.
+ * idempotent, and the receipt is settled last. A command that the host refuses permanently, or for too long, is settled as failed, and its author
+ * reads that in one sentence.
  */
 import { Clock, Effect, Metric, Random } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
@@ -39,30 +40,49 @@ export type FailedCommands = Map<string, { readonly attempts: number; readonly n
 
 /** Executes the command of an event unless it waits for its next attempt. */
 export const executeCommand = Effect.fnUntraced(function* (hold: TargetHold, eventId: string, failed: FailedCommands) {
+  if ((failed.get(eventId)?.notBefore ?? 0) > (yield* Clock.currentTimeMillis)) return
+  yield* Effect.catchTag(execute(hold, eventId, failed), "ForgeError", (error) =>
+    afterFailure(error, eventId, failed, undefined)
+  )
+})
+
+/** Decides what follows a failed command. `subject`: its comment, once the right of its author is known; there its final failure is shown. */
+const afterFailure = Effect.fnUntraced(function* (
+  error: ForgeError,
+  eventId: string,
+  failed: FailedCommands,
+  subject: CommandedChange | undefined
+) {
   const now = yield* Clock.currentTimeMillis
-  const { attempts, notBefore } = failed.get(eventId) ?? { attempts: 0, notBefore: now }
-  if (notBefore > now) return
-  yield* Effect.catchTag(execute(hold, eventId), "ForgeError", (error) =>
-    Effect.gen(function* () {
-      const receipts = yield* Receipts
-      const { receivedAt, work } = (yield* receipts.get(eventId)) ?? { receivedAt: now, work: undefined }
-      const failedAt = yield* Clock.currentTimeMillis
-      const facts = { attempts, ageMillis: failedAt - receivedAt }
-      const next = afterCommandFailure(error, facts, failedAt, yield* Random.next)
-      yield* Effect.logWarning("comment command failed", {
-        event_id: eventId,
-        attempts: attempts + 1,
-        retried: next._tag !== "GiveUp",
-        error: error.message
-      })
-      if (next._tag === "Retry") {
-        failed.set(eventId, { attempts: attempts + (next.isAttempt ? 1 : 0), notBefore: next.notBefore })
-        return
-      }
-      failed.delete(eventId)
-      // The receipt of a review is that of its entry.
-      if (work?.command !== undefined) yield* settle(eventId, work.command, "failed", next.reason)
-    })
+  const attempts = failed.get(eventId)?.attempts ?? 0
+  const { receivedAt, work } = (yield* (yield* Receipts).get(eventId)) ?? { receivedAt: now, work: undefined }
+  const next = afterCommandFailure(error, { attempts, ageMillis: now - receivedAt }, now, yield* Random.next)
+  yield* Effect.logWarning("comment command failed", {
+    event_id: eventId,
+    attempts: attempts + 1,
+    retried: next._tag !== "GiveUp",
+    error: error.message
+  })
+  if (next._tag === "Retry") {
+    failed.set(eventId, { attempts: attempts + (next.isAttempt ? 1 : 0), notBefore: next.notBefore })
+    return
+  }
+  failed.delete(eventId)
+  if (subject !== undefined) yield* showFailure(subject, work?.command)
+  // The receipt of a review is that of its entry.
+  if (work?.command !== undefined) yield* settle(eventId, work.command, "failed", next.reason)
+})
+
+const showFailure = Effect.fnUntraced(function* (
+  subject: CommandedChange,
+  command: ExecutedCommand["name"] | undefined
+) {
+  yield* react(subject, "confused")
+  // The host refused a comment.
+  if (command === "help") return
+  const text = labelsFor(subject.workspace.review.output_language).commandFailed
+  yield* Effect.catch(postOnce(subject, text), ({ message }) =>
+    Effect.logWarning("failure of a comment command not shown", { event_id: subject.eventId, error: message })
   )
 })
 
@@ -93,7 +113,7 @@ const rights = {
   reopen: "dismiss"
 } as const satisfies Record<Command["name"], "dismiss" | "write">
 
-const execute = Effect.fnUntraced(function* (hold: TargetHold, eventId: string) {
+const execute = Effect.fnUntraced(function* (hold: TargetHold, eventId: string, failed: FailedCommands) {
   const event = yield* (yield* Receipts).get(eventId)
   const work = event?.work
   if (work === undefined || event?.outcome !== undefined) return
@@ -134,7 +154,13 @@ const execute = Effect.fnUntraced(function* (hold: TargetHold, eventId: string) 
   if (inThread === true && (yield* readOwnFinding(subject)) === undefined)
     return yield* settle(eventId, name, "skipped", { _tag: "NotInOwnThread" })
   yield* react(subject, "eyes")
-  const { outcome, reason } = yield* run(hold, subject, work.configHash, pull?.head ?? "", command)
+  const ended = yield* Effect.catchTag(
+    run(hold, subject, work.configHash, pull?.head ?? "", command),
+    "ForgeError",
+    (error) => afterFailure(error, eventId, failed, subject)
+  )
+  if (ended === undefined) return
+  const { outcome, reason } = ended
   yield* react(subject, outcome === "executed" ? "thumbs_up" : "confused")
   yield* settle(eventId, name, outcome, reason)
 })

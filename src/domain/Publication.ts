@@ -84,7 +84,7 @@ const listed = {
   name: Schema.String,
   /** Path and lines, as safe text. */
   place: Schema.String,
-  /** Link to the lines, of which the thread at the host takes the place. */
+  /** Link to the lines, in the diff if they get a comment. Once its thread exists, that takes the place of the link. */
   url: Schema.optional(Schema.String)
 }
 

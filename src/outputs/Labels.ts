@@ -116,6 +116,8 @@ export interface Labels {
     readonly refused: string
     readonly off: string
   }
+  /** Reply to a command that the host refuses for good. */
+  readonly commandFailed: string
   /** Reply to `/aicr describe` without a walkthrough. */
   readonly notDescribed: string
   readonly triageClosed: (category: string) => string
@@ -273,6 +275,7 @@ const english: Labels = {
     refused: "Nothing was stored: a note must describe the project instead of instructing the reviewer.",
     off: "Nothing was stored: memory is turned off for reviews of this repository."
   },
+  commandFailed: "The command could not be executed: the host refused it. Please tell an operator, or try again later.",
   notDescribed: "No review has described this change yet. Request one with `/aicr review`.",
   triageClosed: (category) => `Closed as ${category}.`,
   triageKept: (category) => `Category: ${category}.`,
@@ -404,6 +407,7 @@ const chinese: Labels = {
     refused: "未保存任何内容：备注用来描述项目，不能是给评审者的指令。",
     off: "未保存任何内容：此仓库的评审未启用记忆。"
   },
+  commandFailed: "命令未能执行：代码托管平台拒绝了请求。请告知管理员，或稍后再试。",
   notDescribed: "还没有评审撰写此变更的改动说明。请用 `/aicr review` 请求一次评审。",
   triageClosed: (category) => `已关闭：${category}。`,
   triageKept: (category) => `已查看：${category}。`,

@@ -4,6 +4,7 @@ import type { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { makeStaticStore } from "../../src/config/snapshots/FileConfigStore.ts"
 import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
 import type { ForgeClient, HostPull } from "../../src/forge/Forge.ts"
+import type { ForgeError } from "../../src/forge/ForgeError.ts"
 import { forgeTable } from "../../src/forge/hosts/ForgeTable.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { Progress } from "../../src/observability/Progress.ts"
@@ -33,7 +34,7 @@ export const actorStores = (limits: QueueLimits = { perWorkspace: 100, total: 10
 
 const unexpected = Effect.die("this test's host is only asked for its pull request")
 
-export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>): Forges["Service"] => {
+export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">, ForgeError>): Forges["Service"] => {
   const client: ForgeClient = {
     pull: (repo, number) =>
       Effect.map(pull, (known) => ({

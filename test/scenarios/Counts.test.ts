@@ -1,5 +1,5 @@
 /**
- * Counts the work of a review, and of a second at rest: numbers that do not depend on the machine. A change that adds work changes a number here, with its
+ * Counts the work of a review, of a reply, of a command, and of a second at rest: numbers that do not depend on the machine. A change that adds work changes a number here, with its
  * reason. Hosts.test.ts has the requests for every kind of host.
  */
 import { mkdtemp, rm } from "node:fs/promises"
@@ -10,8 +10,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { countingEnv, countsBetween, readCounts } from "../harness/Counts.ts"
 import type { Counts } from "../harness/Counts.ts"
-import { Installation, renderContent, toFilePath } from "../harness/Installation.ts"
+import { honest, Installation, renderContent, toFilePath } from "../harness/Installation.ts"
 import { PostgresServer } from "../harness/Postgres.ts"
+import { waitUntil } from "../harness/Wait.ts"
 
 /** Statements of the service that are repeated without any work, by what needs them. They are no part of a review. */
 const polls: ReadonlyArray<readonly [feature: string, statement: RegExp]> = [
@@ -67,6 +68,12 @@ class CountedInstallation implements AsyncDisposable {
     const at = await Installation.make({ queue: "memory", env, ...(database === undefined ? {} : { database }) })
     const counted = new CountedInstallation(at, folder)
     await at.forge.push("team/one", { branch: "main", from: "main", message: "Files", files: renderFiles(80, 0) })
+    at.forge.setPermission("team/one", "dana", "write")
+    at.model.script((request) =>
+      request.text.includes("Write the reply to the last comment")
+        ? { calls: [{ name: "reply", input: { outcome: "replied", text: "Because." } }] }
+        : honest(request)
+    )
     await at.aicr.start()
     await counted.review(1)
     await counted.review(1)
@@ -126,6 +133,22 @@ class CountedInstallation implements AsyncDisposable {
     await this.at.forge.push("team/one", { branch: "main", message: "Base", files: { "base.txt": name } })
     await push(2, "main")
     return { pushed, rebased: await this.#count(pull, "synchronized") }
+  }
+
+  /** Counts the work of a comment that gets one text below the change. */
+  async comment(body: string) {
+    const { forge } = this.at
+    const pull = [...forge.repository("team/one").pulls.values()].at(-1)
+    if (pull === undefined) throw new Error("nothing was reviewed")
+    const earlier = await this.read()
+    this.#requests.length = 0
+    const before = pull.comments.length
+    const { id } = forge.comment(pull, body)
+    await forge.send(forge.delivery({ kind: "comment", pull, body, sender: forge.user("dana"), id }))
+    await waitUntil(() => pull.comments.length === before + 2, { describe: () => this.at.aicr.log.slice(-4000) })
+    const { commits, statements } = await this.#settled(earlier)
+    const requests = this.#requests.map((request) => request.replace("/repos/team/one", "").replaceAll(/\d+/g, "N"))
+    return { requests: requests.toSorted(), statements: sum(statements), commits: sum(commits) }
   }
 
   async #count(pull: DemoPull, action: "opened" | "synchronized") {
@@ -192,6 +215,42 @@ const expected = {
   hmacs: { 1: 3, 12: 3, 60: 3 }
 }
 
+/** Right of the person to write, which a team may grant. */
+const rights = ["GET /collaborators/dana/permission", "GET /teams"]
+
+/** Work of one comment below a change at Gitea. */
+const expectedOfComments = {
+  /** The conversation, the change, a reaction, and the text, which is searched for before it is written. A receipt, an entry, a run, two publications. */
+  "@aicr why?": {
+    requests: [
+      ...rights,
+      "GET /issues/N",
+      "GET /issues/N/comments",
+      "GET /issues/N/comments",
+      "GET /issues/comments/N",
+      "GET /issues/comments/N",
+      "GET /issues/comments/N",
+      "GET /pulls/N",
+      "POST /issues/N/comments",
+      "POST /issues/comments/N/reactions"
+    ],
+    statements: { SQLite: 37, Postgres: 38 },
+    commits: { SQLite: 16, Postgres: 16 }
+  },
+  /** A reaction at the beginning and at the end, and the text, which is searched for before it is written. A receipt without an entry. */
+  "/aicr help": {
+    requests: [
+      ...rights,
+      "GET /issues/N/comments",
+      "POST /issues/N/comments",
+      "POST /issues/comments/N/reactions",
+      "POST /issues/comments/N/reactions"
+    ],
+    statements: { SQLite: 8, Postgres: 8 },
+    commits: { SQLite: 3, Postgres: 3 }
+  }
+}
+
 describe.each(["SQLite", "Postgres"] as const)("with records in %s", (store) => {
   let database: PostgresServer | undefined
   let counted: CountedInstallation
@@ -208,6 +267,15 @@ describe.each(["SQLite", "Postgres"] as const)("with records in %s", (store) => 
     const { commits, parsesAgain: _, threadsAgain: __, statements, ...others } = expected
     expect(await counted.review(size)).toEqual({
       ...Object.fromEntries(Object.entries(others).map(([name, counts]) => [name, counts[size]])),
+      statements: statements[store],
+      commits: commits[store]
+    })
+  })
+
+  it.each(["@aicr why?", "/aicr help"] as const)("the reply to `%s` costs exactly this", async (body) => {
+    const { commits, requests, statements } = expectedOfComments[body]
+    expect(await counted.comment(body)).toEqual({
+      requests: requests.toSorted(),
       statements: statements[store],
       commits: commits[store]
     })

@@ -132,7 +132,11 @@ it.each(["gitea", "forgejo", "github", "gitlab"] as const)(
     const summaries = pull.comments.filter(({ user }) => user.login === "aicr")
     expect(summaries).toHaveLength(1)
     expect(status()?.targetUrl).toMatch(new RegExp(`#(issuecomment-|note_)${summaries[0]?.id}$`))
-    expect(summaries[0]?.body).toMatch(/- \*\*1\*\* 🔴 High · \[Division by zero\]\(http[^)]*src\/sum\.ts#L4\)/)
+    expect(summaries[0]?.body).toMatch(
+      kind === "gitlab"
+        ? /- \*\*1\*\* 🔴 High · \[Division by zero\]\(http[^)]*\/diffs#[0-9a-f]{40}\)/
+        : /- \*\*1\*\* 🔴 High · \[Division by zero\]\(http[^)]*\/files#diff-[0-9a-f]{40,64}R4\)/
+    )
     forge.expectContract()
     // The pending status and the rules are requested concurrently.
     expect(forge.requests.map(shape).toSorted()).toEqual(costs(kind).toSorted())

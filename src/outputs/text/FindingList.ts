@@ -15,7 +15,7 @@ import type { ExistingProblem, Reconciled } from "../review/Reconcile.ts"
 import { listPresent, listsAllProblems } from "../review/VisibleFindings.ts"
 import type { Shown } from "../review/VisibleFindings.ts"
 import { gfm } from "../SafeText.ts"
-import { lineUrl } from "./Links.ts"
+import { diffUrl, lineUrl } from "./Links.ts"
 import { problemView } from "./View.ts"
 
 const maxNameLength = 160
@@ -31,7 +31,8 @@ export const toSummaryProblems = (input: PublishInput, { detailed, findings, fol
     const { fingerprint: fp, problem, anchor, round } = finding
     const missed = round?.missed
     const { code_block: code = "", message, place } = problemView(finding, style)
-    const url = lineUrl(change, head, finding)
+    const hasComment = !detailed.has(finding) && !folded.has(finding)
+    const url = (hasComment ? diffUrl(change, finding) : undefined) ?? lineUrl(change, head, finding)
     return {
       fp,
       file: anchor?.path ?? problem.file,

@@ -2,10 +2,11 @@
  * Builds links to commits, lines and comments: by the template of the channel, else of the trigger, else in the form of the host.
  * Templates support only `{{name}}`; values are URL-encoded. Pure.
  */
+import { createHash } from "node:crypto"
 import type { Change } from "../../domain/Change.ts"
 import { isForgeKind } from "../../domain/Kinds.ts"
 import type { ForgeKind } from "../../domain/Kinds.ts"
-import type { Finding } from "../../domain/Problem.ts"
+import type { Anchor, Finding } from "../../domain/Problem.ts"
 import type { HostThread } from "../../forge/Forge.ts"
 
 export interface LinkTemplates {
@@ -94,6 +95,32 @@ export const lineUrl = (change: Change, head: string, { anchor }: Finding): stri
         ? `L${first}-${anchor.line}`
         : `L${first}-L${anchor.line}`
   return `${files[provider](web, head, encodedPath(anchor.path))}#${range}`
+}
+
+const hashed = (algorithm: "sha1" | "sha256", path: string): string => createHash(algorithm).update(path).digest("hex")
+
+const giteaDiff = (path: string, lines: DiffLines): string => `files#diff-${hashed("sha1", path)}${sideLine(lines)}`
+const sideLine = ({ line, side }: DiffLines): string => `${side === "old" ? "L" : "R"}${line}`
+
+type DiffLines = Pick<Anchor, "line" | "newLine" | "oldLine" | "side">
+
+const diffAnchors = {
+  gitea: giteaDiff,
+  forgejo: giteaDiff,
+  github: (path, lines) => `files#diff-${hashed("sha256", path)}${sideLine(lines)}`,
+  // A line has the numbers of both sides in its address. An added or deleted one is recorded with one: then it is the address of the file.
+  gitlab: (path, { newLine, oldLine }) => {
+    const file = `diffs#${hashed("sha1", path)}`
+    return newLine === undefined || oldLine === undefined ? file : `${file}_${oldLine}_${newLine}`
+  }
+} as const satisfies Record<ForgeKind, (path: string, lines: DiffLines) => string>
+
+/** Returns the link to the line of a finding in the diff of a pull request, below which its comment is. */
+export const diffUrl = ({ provider, target, url }: Change, { anchor }: Finding): string | undefined => {
+  const address = safeUrl(url)
+  return address === undefined || anchor === undefined || target.kind !== "pull_request" || !isForgeKind(provider)
+    ? undefined
+    : `${address.replace(/\/$/, "")}/${diffAnchors[provider](anchor.path, anchor)}`
 }
 
 const threadAnchors = {

@@ -31,7 +31,7 @@ class Host extends Context.Service<
   {
     /** The reason for refusing requests; undefined: the host accepts the comment. */
     readonly refusal: Ref.Ref<ForgeError["reason"] | undefined>
-    readonly at: "canWrite" | "createComment"
+    readonly at: "canWrite" | "createComment" | "pull"
     readonly requests: Ref.Ref<ReadonlyArray<number>>
     /** Bodies of the comments of the service. */
     readonly bodies: Ref.Ref<ReadonlyArray<string>>
@@ -63,7 +63,10 @@ const forges = Layer.effect(
         return yield* new ForgeError({ reason, operation: "x", why: verbatimReason(`refused: ${reason}`) })
     })
     const known = testForges(
-      Effect.map(Ref.get(author), (username) => ({ head: "h1", state: "open", baseRef: "main", author: { username } }))
+      Effect.gen(function* () {
+        if (at === "pull") yield* request
+        return { head: "h1", state: "open", baseRef: "main", author: { username: yield* Ref.get(author) } } as const
+      })
     )
     const profile = testSnapshotWith("w", "t").current().triggers.get("t")
     assert(profile !== undefined)
@@ -80,7 +83,7 @@ const forges = Layer.effect(
       createComment: (_repo: unknown, _number: number, body: string) =>
         Effect.as(
           Effect.andThen(
-            request,
+            at === "pull" ? Effect.void : request,
             Ref.update(bodies, (all) => [...all, body])
           ),
           { hostId: "1", url: undefined }
@@ -91,7 +94,7 @@ const forges = Layer.effect(
 )
 
 const world = (
-  at: "canWrite" | "createComment",
+  at: Host["Service"]["at"],
   config: Layer.Layer<ConfigStore, unknown> = Layer.succeed(ConfigStore, testSnapshotWith("w", "t"))
 ) =>
   Layer.mergeAll(Publisher.layer, Scheduler.layer).pipe(
@@ -234,6 +237,24 @@ describe("a command with a comment", () => {
         assert.deepStrictEqual(event?.outcomeReason, { _tag: "MayNotDismiss", person: "dana" })
         assert.deepStrictEqual(yield* reactions, [])
       }).pipe(Effect.provide(world("createComment")))
+  )
+
+  it.effect.each<readonly [Host["Service"]["at"], ReadonlyArray<string>, RegExp]>([
+    ["pull", ["eyes", "confused"], /^命令未能执行：/],
+    ["canWrite", [], /^$/]
+  ])("that the host refuses for good at %s is shown to who may use it", ([at, shown, words]) =>
+    Effect.gen(function* () {
+      const { event, requests } = yield* helpAfter("forbidden", 0.01, undefined, {
+        command: { name: "resume" },
+        comment
+      })
+      assert.strictEqual(event?.outcome, "failed")
+      assert.lengthOf(requests, 1)
+      assert.deepStrictEqual(yield* reactions, shown)
+      const bodies = yield* Ref.get((yield* Host).bodies)
+      assert.isAtMost(bodies.length, 1)
+      assert.match(bodies[0] ?? "", words)
+    }).pipe(Effect.provide(world(at)))
   )
 
   it.effect("shows that it was read and executed", () =>

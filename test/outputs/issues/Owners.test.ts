@@ -1,7 +1,7 @@
 /** Owners files, authors and links: small decisions as tables. */
 import { describe, expect, it } from "vitest"
 import { exactAccount } from "../../../src/outputs/channels/Author.ts"
-import { fillUrl, headUrl, lineUrl } from "../../../src/outputs/text/Links.ts"
+import { diffUrl, fillUrl, headUrl, lineUrl } from "../../../src/outputs/text/Links.ts"
 import { findOwners } from "../../../src/outputs/issues/Owners.ts"
 import { change, finding } from "../Fixtures.ts"
 
@@ -76,6 +76,22 @@ describe("links", () => {
     ["gitlab", "https://h/team/shop/-/blob/abc/src/a%20b.ts#L2-4"],
     ["perforce", undefined]
   ] as const)("of lines on %s", (provider, url) => expect(lineUrl({ ...own, provider }, "abc", at)).toBe(url))
+  const sha1 = "cff3046324d0a2834f8720ffbd27d841d00274ad"
+  const sha256 = "e385bb3f39b10f9ee872d381ff0c6476e5a57c4a6f6eb74b8129b7a429fc02bc"
+  const pull = { ...own, target: { kind: "pull_request", number: 7 }, url: "https://h/team/shop/7" } as const
+  it.each([
+    ["gitea", {}, `files#diff-${sha1}R4`],
+    ["forgejo", { side: "old" }, `files#diff-${sha1}L4`],
+    ["github", {}, `files#diff-${sha256}R4`],
+    ["github", { side: "old" }, `files#diff-${sha256}L4`],
+    ["gitlab", { oldLine: 3, newLine: 4 }, `diffs#${sha1}_3_4`],
+    ["gitlab", {}, `diffs#${sha1}`],
+    ["perforce", {}, undefined]
+  ] as const)("of the diff on %s: %j", (provider, over, anchor) => {
+    const one = finding(1, {}, { path: "src/a b.ts", side: "new", line: 4, ...over })
+    expect(diffUrl({ ...pull, provider }, one)).toBe(anchor && `https://h/team/shop/7/${anchor}`)
+    expect(diffUrl({ ...pull, provider, target: { kind: "push", branch: "main" } }, one)).toBeUndefined()
+  })
   it("has none for lines that are gone", () => {
     expect(lineUrl(own, "abc", finding(1, {}, { path: "a", side: "old", line: 1 }))).toBeUndefined()
   })
