@@ -67,6 +67,10 @@ const inBackground = (part: string, line: string): ReportedProblem => ({
   quote: line.slice(0, 500)
 })
 
+/** Files with instructions for reviews and coding agents. */
+const instructions =
+  /(^|\/)(AGENTS|CLAUDE|GEMINI|REVIEW|SKILL)\.md$|\.(?:instructions\.md|mdc)$|^\.(?:aicr|cursor\/rules)\//i
+
 /** Whether a problem is one of these. */
 export const isInjectionReport = ({ title }: Pick<ReportedProblem, "title">): boolean =>
   title?.startsWith("Instruction to the reviewer") === true
@@ -113,8 +117,7 @@ export const injections = (change: {
     const line = addedInstruction(file)
     if (line !== undefined) {
       // Tests and documents quote such text more often than they mean it.
-      const severity =
-        riskTier(file) >= 2 && !/(^|\/)(AGENTS|CLAUDE|GEMINI|SKILL)\.md$|^\.aicr\//i.test(file.path) ? "info" : "medium"
+      const severity = riskTier(file) >= 2 && !instructions.test(file.path) ? "info" : "medium"
       found.push({
         ...problem(file.path, severity, "Instruction to the reviewer in the change"),
         line: line.number,

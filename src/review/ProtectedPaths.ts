@@ -43,7 +43,7 @@ const names = [
   "{build.bazel,module.bazel,workspace.bazel,.bazelrc,flake.nix,default.nix}",
   // The repository itself
   "{.gitattributes,.gitmodules,.gitconfig,codeowners,owners}",
-  "{agents.md,claude.md,.aicrignore}"
+  "{agents.md,claude.md,review.md,.aicrignore}"
 ]
 
 const folders = [
@@ -58,7 +58,10 @@ const folders = [
   ".husky",
   ".cargo",
   ".mvn",
-  ".aicr"
+  ".aicr",
+  ".cursor/rules",
+  ".claude/skills",
+  ".agents/skills"
 ]
 
 const matches = anyGlob([...names.map((name) => `**/${name}`), ...folders.map((folder) => `**/${folder}/**`)])

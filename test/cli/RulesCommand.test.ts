@@ -43,7 +43,7 @@ it("reviews the examples of rules, and ends with 1 if one does not pass", async 
   const passed = await aicr(env, "test", repository.path, "--rule", "one")
   expect([passed.code, passed.out]).toEqual([0, "passed  one/bad-1\npassed  one/good-1\n"])
   expect(model.requests[0]?.text).toContain("- one (high): Rule one.")
-  expect(model.requests[0]?.text).toContain("Id of the rule that it breaks")
+  expect(model.requests[0]?.text).toContain("Id of the broken rule.")
 
   const both = await aicr(env, "test", repository.path, "--json")
   expect([both.code, both.err]).toEqual([1, expect.stringContaining("2 of 4 examples are wrong")])

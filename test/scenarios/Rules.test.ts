@@ -20,7 +20,11 @@ beforeAll(async () => {
   await at.forge.push(repository, {
     branch: "main",
     message: "Rules",
-    files: { "AGENTS.md": "The rule of main holds.\n", ".aicr/skills/all.md": "The skill of main holds.\n" }
+    files: {
+      "AGENTS.md": "The rule of main holds.\n",
+      ".aicr/skills/all.md": "The skill of main holds.\n",
+      ".aicr/rules/all.md": "The check of main holds.\n"
+    }
   })
   await at.aicr.start()
 })
@@ -29,6 +33,10 @@ afterAll(() => at[Symbol.asyncDispose]())
 const own = (name: string) => ({
   "AGENTS.md": `The rule of ${name} holds.\n`,
   ".aicr/skills/all.md": `The skill of ${name} holds.\n`,
+  ".aicr/rules/all.md": `The check of ${name} holds.\n`,
+  ".aicr/rules/own.md": `The check of ${name} holds.\n`,
+  ".cursor/rules/own.mdc": `The rule of ${name} holds.\n`,
+  "REVIEW.md": `The rule of ${name} holds.\n`,
   ".aicrignore": "src/\n"
 })
 
@@ -51,7 +59,8 @@ it("come from the default branch where the author owns the base and its first co
   const asked = await reviewed("evil", "mine")
   expect(asked).toContain("The rule of main holds.")
   expect(asked).toContain("The skill of main holds.")
-  expect(asked).not.toMatch(/The (rule|skill) of (mine|evil) holds\./)
+  expect(asked).toContain("- all (medium): The check of main holds.")
+  expect(asked).not.toMatch(/The (rule|skill|check) of (mine|evil) holds\./)
 })
 
 it("come from the current state of a base branch that the host protects", async () => {
@@ -62,5 +71,5 @@ it("come from the current state of a base branch that the host protects", async 
   await at.forge.push(repository, { branch: "release", message: "Rules of release", files })
   const asked = await reviewed("fix", "release")
   expect(asked).toContain("The rule of release holds.")
-  expect(asked).not.toMatch(/The (rule|skill) of fix holds\./)
+  expect(asked).not.toMatch(/The (rule|skill|check) of fix holds\./)
 })

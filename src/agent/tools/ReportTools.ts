@@ -85,7 +85,7 @@ export const reportTools = {
     description:
       "Report all problems that the change introduces. `quote` is the faulty code exactly as in the diff, without line numbers and marks: the comment is placed where it is found.",
     parameters: problemList(properties),
-    citingParameters: problemList({ ...properties, rule: text("Id of the rule that it breaks, if any.") }),
+    citingParameters: problemList({ ...properties, rule: text("Id of the broken rule.") }),
     decode: decodeReports
   },
   report_problem: {
