@@ -177,7 +177,7 @@ const admitCommand = (bound: Bound, event: EventOf<"Commanded">, inThread = fals
   const { base, binding, common, now } = bound
   const { command, comment, sender } = event
   // Permissions are read by name, so a command requires one. An account of a host is never an administrator of this service.
-  if (!binding.workspace.review.comment_commands) {
+  if (!binding.workspace.review.comment_commands && event.isButton !== true) {
     return refuse("unsupported_action", { _tag: "CommentCommandsOff" }, binding)
   }
   if (sender === undefined || isTrustedRequester(sender.username)) {

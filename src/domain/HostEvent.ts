@@ -83,10 +83,12 @@ export type HostEvent =
       /** The commits listed by the host, at most 100. */
       readonly listed: ReadonlyArray<CommitFacts>
     } & EventFacts)
-  /** Command in a comment on a pull request. */
+  /** Command in a comment on a pull request, or by a button of the host. */
   | ({
       readonly _tag: "Commanded"
       readonly command: Command
+      /** The button that repeats a check. */
+      readonly isButton?: true
       readonly number: number
       /** Target branch of the pull request; not all hosts send it with a comment. */
       readonly baseRef: string | undefined

@@ -212,6 +212,7 @@ describe("reasons", () => {
     ],
     ["a command", command(), {}, "accepted"],
     ["a command where there are none", command(), { comment_commands: false }, "unsupported_action"],
+    ["a button where there are none", { ...command(), isButton: true }, { comment_commands: false }, "accepted"],
     ["a command of nobody", { ...command(), sender: undefined }, {}, "unsupported_action"],
     ["an issue without triage", issue(), {}, "unsupported_event"]
   ]

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto"
 import { expect, it, onTestFinished } from "vitest"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { DownHost } from "../harness/DownHost.ts"
-import { getChecks } from "../harness/FakeChecks.ts"
+import { getChecks, repeatCheck } from "../harness/FakeChecks.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" })
@@ -31,6 +31,13 @@ it("each head has one completed check, wherever the process is killed", async ()
   const writes = forge.requests.slice(before).filter(({ path }) => /check-runs|statuses/.test(path))
   expect(writes.map(({ method }) => method)).toEqual(["POST", "PATCH"])
 
+  // The button, twice: a completed check is followed by a new one.
+  for (const count of [2, 3]) {
+    expect(await repeatCheck(forge, first, "dana")).toBe(202)
+    await waitUntil(() => show(first).length === count && isEnded(first), { describe: () => aicr.log })
+    expect(show(first)).toEqual(Array.from({ length: count }, () => "success"))
+  }
+
   // Before and after the host creates the check, and before and after it completes it.
   for (const [method, kind] of [
     ["POST", "cut"],
@@ -53,7 +60,7 @@ it("each head has one completed check, wherever the process is killed", async ()
     expect(show(pull)).toEqual(["success"])
   }
   await aicr.stop()
-  expect(getChecks(first.repository)).toHaveLength(5)
+  expect(getChecks(first.repository)).toHaveLength(7)
   expect(first.repository.statuses.size).toBe(0)
   forge.expectContract()
 }, 240_000)

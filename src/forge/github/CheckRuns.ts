@@ -18,7 +18,8 @@ import { ownerAndName } from "../http/Profile.ts"
 import { WrittenStatus } from "../WriteOwner.ts"
 import type { Writing } from "../WriteOwner.ts"
 import type { Access } from "./Access.ts"
-import { githubStatus, statusContext } from "./Comments.ts"
+import { statusContext, toExternalId } from "./CheckIdentity.ts"
+import { githubStatus } from "./Comments.ts"
 import { pages, refusals } from "./Facts.ts"
 import { CheckRun, CheckRuns } from "./Responses.ts"
 
@@ -107,9 +108,6 @@ const toAnnotation = ({ end, message, path, severity, start, title }: StatusAnno
   title,
   message
 })
-
-/** Returns the id that the service gives a check. A delivery about the check has it, also for the head of a fork. */
-const toExternalId = ({ key, number }: Pick<HostStatus, "key" | "number">): string => `${number ?? ""}:${key}`
 
 const toBody = ({ description, details, key, number, state, url }: HostStatus) => ({
   external_id: toExternalId({ key, number }),

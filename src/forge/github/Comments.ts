@@ -6,11 +6,11 @@ import type { Rest } from "../http/Http.ts"
 import { ownerAndName } from "../http/Profile.ts"
 import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import type { Access } from "./Access.ts"
+import { statusContext } from "./CheckIdentity.ts"
 import { Note, Status } from "./Responses.ts"
 import { ownNotes, toOwnText } from "./OwnNotes.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
-export const statusContext = "aicr/review"
 // Of the four states only `error` implies no verdict; `pending` promises one (docs/publishing.md).
 export const stateNames = { pending: "pending", success: "success", failure: "failure", neutral: "error" } as const
 const maxStatusLength = 140

@@ -7,7 +7,9 @@ import type { ForgeWebhook } from "../Forge.ts"
 import { deliveryIdIn, eventNameIn } from "../webhook/HeaderNames.ts"
 import {
   child,
+  children,
   flag,
+  integer,
   limits,
   numberedId,
   optional,
@@ -30,6 +32,7 @@ import {
   readTextBefore
 } from "../webhook/GithubPayload.ts"
 import { hexHmac } from "../webhook/Signature.ts"
+import { readNumber } from "./CheckIdentity.ts"
 import { toCommentId } from "./CommentId.ts"
 import { readGithubSubject } from "../webhook/DeliverySubject.ts"
 
@@ -42,6 +45,8 @@ const textStarts: Readonly<Record<string, string>> = {
   pull_request_review: "submitted",
   commit_comment: "created"
 }
+/** Action with which a person repeats a check, or all checks of an app on a commit. Only the app gets it. */
+const rerequested = "rerequested"
 const issueStarts = new Set(["opened", "reopened", "edited"])
 
 /** Returns whether work may start from such a delivery, by what the headers and lists of GitHub have of it. */
@@ -58,6 +63,9 @@ export const mayStart = (event: string, action: string | null): boolean => {
       return action === textStarts[event]
     case "issues":
       return issueStarts.has(action ?? "")
+    case "check_run":
+    case "check_suite":
+      return action === rerequested
     default:
       return false
   }
@@ -65,7 +73,7 @@ export const mayStart = (event: string, action: string | null): boolean => {
 
 const toPerson = (user: PayloadJson | undefined): Person | undefined => person(text(user, "login"), text(user, "name"))
 
-const readNumber = (pull: PayloadJson): number => requireNumber(pull, "number", "pull_request.number")
+const readPullNumber = (pull: PayloadJson): number => requireNumber(pull, "number", "pull_request.number")
 
 /** A pull request is edited when its target branch changes, which changes the diff. */
 const startsReview = (action: string | undefined, payload: PayloadJson): boolean =>
@@ -94,6 +102,20 @@ const readPlace = (event: string, payload: PayloadJson): CommentPlace | undefine
   }
 }
 
+/** Returns the pull request whose check is to be repeated: that which the check names, or the first one of the repository with the commit. */
+const readRepeated = (event: "check_run" | "check_suite", payload: PayloadJson) => {
+  const check = child(payload, event)
+  const repository = numberedId(child(payload, "repository"), "id")
+  const pulls = children(check, "pull_requests").filter(
+    (pull) => numberedId(child(child(pull, "base"), "repo"), "id") === repository
+  )
+  const named = event === "check_run" ? readNumber(text(check, "name"), text(check, "external_id")) : undefined
+  if (event === "check_run" && named === undefined) return undefined
+  const pull = pulls.find((one) => named === undefined || integer(one, "number") === named)
+  const number = named ?? integer(pull, "number")
+  return number === undefined ? undefined : { number, baseRef: readBaseRef(pull) }
+}
+
 const read = (event: string, payload: PayloadJson): HostEvent => {
   const action = text(payload, "action", 100)
   const sender = toPerson(child(payload, "sender"))
@@ -120,7 +142,7 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
         return {
           _tag: "PullRequestClosed",
           ...facts(),
-          number: readNumber(pull),
+          number: readPullNumber(pull),
           baseRef: readBaseRef(pull)
         }
       }
@@ -128,7 +150,7 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
       return {
         _tag: "PullRequestUpdated",
         ...facts(),
-        pull: readPull(pull, { number: readNumber(pull), draft: flag(pull, "draft") }, toPerson),
+        pull: readPull(pull, { number: readPullNumber(pull), draft: flag(pull, "draft") }, toPerson),
         isHeadOnly: action === "opened" || action === "synchronize"
       }
     }
@@ -161,6 +183,13 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
     case "issues": {
       if (action === undefined || !issueStarts.has(action)) return ignored("unsupported_action")
       return { _tag: "IssueChanged", ...facts(), ...readIssue(child(payload, "issue")) }
+    }
+    case "check_run":
+    case "check_suite": {
+      const repeated = action === rerequested ? readRepeated(event, payload) : undefined
+      if (repeated === undefined) return ignored("unsupported_action")
+      const request = { command: { name: "review" }, isButton: true, comment: undefined } as const
+      return { _tag: "Commanded", ...facts(), ...request, ...repeated, title: undefined, url: undefined }
     }
     default:
       return ignored("unsupported_event")

@@ -1,8 +1,14 @@
 /** The verdict of an app at GitHub: one check that is not completed, a new one after a completed one, and a status without the permission. */
 import { generateKeyPairSync } from "node:crypto"
 import { Effect, Redacted } from "effect"
+import * as fc from "fast-check"
 import { afterEach, describe, expect, it } from "vitest"
+import { hasUnreadText, isMostlyRead, SkipReason } from "../../../src/domain/Coverage.ts"
+import { endStatus } from "../../../src/domain/HeadVerdict.ts"
 import { StatusState } from "../../../src/domain/Publication.ts"
+import type { Reason } from "../../../src/domain/Reason.ts"
+import { RunStatus } from "../../../src/domain/Run.ts"
+import { decideVerdict } from "../../../src/domain/Verdict.ts"
 import type { HostStatus } from "../../../src/forge/Forge.ts"
 import { githubClient } from "../../../src/forge/github/Client.ts"
 import { conclusions, parseHostIds, selectCheck } from "../../../src/forge/github/CheckRuns.ts"
@@ -148,9 +154,42 @@ describe("githubVerdict", () => {
     expect(await own()).toMatchObject({ state: "neutral" })
   })
 
-  it("keeps no verdict but a success from failing a required check", () => {
-    const passing = new Set(["success", "neutral", "skipped"])
+  const passing = new Set(["success", "neutral", "skipped"])
+  it("passes a required check with a success only", () => {
     expect(StatusState.literals.filter((state) => passing.has(conclusions[state]))).toEqual(["success"])
+  })
+
+  it("never passes a required check without a complete reading, unless review.unread is ignore", () => {
+    const skipped = fc.record({
+      path: fc.constantFrom("a.ts", "b.ts"),
+      reason: fc.constantFrom(...SkipReason.literals),
+      unread: fc.option(fc.boolean(), { nil: undefined })
+    })
+    const coverage = fc.record({
+      reviewed: fc.array(fc.constantFrom("c.ts", "d.ts"), { maxLength: 2 }),
+      skipped: fc.array(skipped, { maxLength: 3 }),
+      lines: fc.integer({ min: 0, max: 20 }),
+      changed: fc.option(fc.integer({ min: 0, max: 20 }), { nil: undefined }),
+      unusable: fc.option(fc.constant([{ reason: "report" as const, count: 1 }]), { nil: undefined })
+    })
+    const unread = fc.constantFrom("neutral" as const, "fail" as const, "ignore" as const)
+    fc.assert(
+      fc.property(coverage, unread, (read, setting) => {
+        const state = decideVerdict({ findings: [], coverage: read }, { unread: setting })
+        if (!passing.has(conclusions[state])) return
+        expect(isMostlyRead(read)).toBe(true)
+        expect(setting === "ignore" || !hasUnreadText(read)).toBe(true)
+      }),
+      { numRuns: 2000 }
+    )
+    // However a run ends without a review.
+    const reasons: ReadonlyArray<Reason | undefined> = [
+      undefined,
+      { _tag: "PullRequestClosed" },
+      { _tag: "SupersededRun" }
+    ]
+    for (const status of RunStatus.literals)
+      for (const reason of reasons) expect(passing.has(conclusions[endStatus(status, reason).state])).toBe(false)
   })
 
   it("knows from the records which check is not completed, in any order, and takes no status for one", () => {
