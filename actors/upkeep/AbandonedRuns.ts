@@ -1,13 +1,14 @@
-/** Ends runs whose process died, and sets a final status on commits whose review ended without a result. */
+/** Ends runs whose process died, and verdicts that are late, and sets a final status on commits whose review ended without a result. */
 import { Effect } from "effect"
 import { isTerminal } from "../../src/domain/Entry.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import { afterEveryLease } from "../../src/domain/FencingToken.ts"
-import { expiredVerdict } from "../../src/domain/HeadVerdict.ts"
+import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { expiredVerdict, lateVerdict } from "../../src/domain/HeadVerdict.ts"
 import type { RunVerdict } from "../../src/domain/HeadVerdict.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { RunStatus } from "../../src/domain/Run.ts"
-import { statusEnd } from "../../src/outputs/StatusEnd.ts"
+import { statusEnd, statusLate } from "../../src/outputs/StatusEnd.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
@@ -18,13 +19,13 @@ import { each, page } from "./SweepStep.ts"
 /** Runs after a lost one among which the next attempt of its entry is searched. */
 const attempts = 20
 
-/** Ends runs whose process died and whose entry the queue no longer has. Another run replaces them. */
+/** Ends runs whose process died and whose entry the queue no longer has. Another run replaces them. Those of other entries are in time, or named. */
 export const abandon = Effect.fnUntraced(function* (now: number) {
   const queue = yield* Queue
   const runs = yield* Runs
   const abandonOne = Effect.fnUntraced(function* (run: Run) {
     const entry = yield* queue.get(run.entryId)
-    if (entry !== undefined && !isTerminal(entry.status)) return
+    if (entry !== undefined && !isTerminal(entry.status)) return yield* endPending(run, now)
     const following = yield* runs.list({
       targetKey: run.targetKey,
       after: run.id,
@@ -37,6 +38,22 @@ export const abandon = Effect.fnUntraced(function* (now: number) {
   })
   const statuses = ["queued", "preparing", "analyzing"] as const
   yield* each(yield* runs.list({ statuses, limit: statuses.length * page }), ({ id }) => ({ run_id: id }), abandonOne)
+})
+
+/**
+ * Ends a verdict that is pending for longer than `review.verdict_timeout`, so that a required status does not wait without an end. The review
+ * goes on, and its verdict takes the place of this one.
+ */
+const endPending = Effect.fnUntraced(function* (run: Run, now: number) {
+  const { configHash, createdAt, id, startedAt = createdAt, verdict, workspace } = run
+  if (verdict?.state !== "pending") return
+  const snapshot = yield* (yield* ConfigStore).pinned(configHash)
+  const minutes = snapshot.workspaces.get(workspace)?.review.verdict_timeout ?? 0
+  if (minutes === 0 || now - startedAt < minutes * 60_000) return
+  const late = lateVerdict(verdict, minutes)
+  const shown = statusLate(run, yield* (yield* Outbox).ofRun(id), late)
+  if (shown === undefined || !(yield* (yield* Runs).replacePending(id, verdict, late, shown, now))) return
+  yield* withStory(Effect.logWarning("verdict is late, the review goes on", { run_id: id, minutes }), run)
 })
 
 /** Returns the final status of a run whose entry ended while the run waited or was in progress, its reason, and a verdict of its own. */

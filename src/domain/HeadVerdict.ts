@@ -113,6 +113,14 @@ export const endVerdict = (
 export const expiredVerdict = (pending: RunVerdict | undefined): RunVerdict | undefined =>
   pending && { ...pending, state: "failure", description: endDescriptions.expired, isClean: false }
 
+/** Returns the verdict of a run that had none in time (`review.verdict_timeout`). That of its review takes its place. */
+export const lateVerdict = (pending: RunVerdict, minutes: number): RunVerdict => ({
+  ...pending,
+  state: "failure",
+  description: { _tag: "VerdictLate", minutes },
+  isClean: false
+})
+
 /** Returns the verdict of a run whose review was stored, and then not published. */
 export const unpublishedVerdict = (stored: RunVerdict | undefined): RunVerdict | undefined =>
   stored && { ...stored, state: "failure", description: endDescriptions.unpublished, isClean: false }

@@ -152,6 +152,17 @@ export class Runs extends Context.Service<
      */
     readonly begin: (run: BegunRun, token: LeaseToken, now: number) => Effect.Effect<Run | undefined, StoreError>
     /**
+     * Replaces the pending verdict of a run whose review has not ended, and adds the publication that shows it, in one transaction. Returns
+     * false if it has another verdict by now.
+     */
+    readonly replacePending: (
+      runId: string,
+      pending: RunVerdict,
+      verdict: RunVerdict,
+      shown: Publication,
+      now: number
+    ) => Effect.Effect<boolean, StoreError>
+    /**
      * Compare-and-set on status and token. Returns false if the transition is not allowed from the current status, or the token is stale. A
      * run that ends gets its verdict (`endVerdict`), or the given one. One that is published ends by `settle` only, because the caller may
      * have decided before its analysis was stored.

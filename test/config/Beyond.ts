@@ -159,6 +159,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["review.max_changed_paths", "int > 0", "50000", "Paths of a change"],
   ["review.max_file_bytes", "int > 0", "10485760", "Size of a file"],
   ["review.ignore_file_scope", "enum", "unprotected", "`unprotected`, `all`, `none`"],
+  ["review.verdict_timeout", "int 0-10080", "60", "Time for a verdict"],
   ["review.unread", "enum", "neutral", "`neutral`, `fail`, `ignore`"],
   ["workspaces.defaults.triage.enabled", "boolean", "false", "Triage"],
   ["workspaces.defaults.triage.actions", "enum[]", '["close"]', "Triage: `close`"],

@@ -170,6 +170,7 @@ export const ReviewConfig = Schema.Struct({
   dismissal: defaulted(choice("maintainers", "anyone"), "maintainers", "review.dismissal"),
   status_fail_on: optional(Severity, "review.status_fail_on"),
   status_check: defaulted(Flag, true, "review.status_check"),
+  verdict_timeout: defaulted(int(0, 10_080), 60, "review.verdict_timeout"),
   comment_commands: defaulted(Flag, true, "review.comment_commands"),
   conversation: group(
     {

@@ -8,6 +8,7 @@ export const statusReasons = {
   ClosedUnreviewed: {},
   ReviewUnpublished: {},
   WaitedTooLong: {},
+  VerdictLate: { minutes: "number" },
   NotReviewed: {},
   SupersededReview: {},
   SupersededBy: { head: "text" },

@@ -87,6 +87,21 @@ const openUnreviewed = (sql: SqlClient.SqlClient): Runs["Service"]["openUnreview
     unavailable("runs.openUnreviewed")
   )
 
+const replacePending = (sql: SqlClient.SqlClient): Runs["Service"]["replacePending"] =>
+  Effect.fnUntraced(
+    function* (runId, pending, verdict, shown, now) {
+      const replaced = yield* sql`
+        UPDATE runs SET verdict = ${Run.toColumn("verdict", verdict)}
+        WHERE id = ${runId} AND verdict = ${Run.toColumn("verdict", pending)}
+          AND status IN ('queued', 'preparing', 'analyzing') RETURNING id`
+      if (replaced.length === 0) return false
+      yield* insertPublications(sql, [shown], now)
+      return true
+    },
+    sql.withTransaction,
+    unavailable("runs.replacePending")
+  )
+
 /** Returns whether a run has a verdict about another head or base branch, which a run that begins now does not replace. */
 const isElsewhere = (row: Run, run: BegunRun): boolean =>
   row.verdict !== undefined && (row.head !== run.head || row.change.baseRef !== run.change.baseRef)
@@ -359,6 +374,7 @@ export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect
     Runs.of({
       open: open(sql),
       openUnreviewed: openUnreviewed(sql),
+      replacePending: replacePending(sql),
       begin: begin(sql),
       wait: wait(sql),
       move: move(sql),

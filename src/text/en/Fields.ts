@@ -540,8 +540,10 @@ export const fieldTexts = {
   "review.status_fail_on": "Lowest severity that makes the commit status a failure. Unset: problems never do.",
   "review.credentials":
     "Report credentials in added lines as critical problems, without a model: tokens and keys of a known format, and private keys. Files and values that `.aicr/allowed-credentials` of the base branch lists are permitted.",
+  "review.verdict_timeout":
+    "Minutes for which the commit status or check of a review may be pending. Then it is a failure that says so, until the review ends. 0: no limit.",
   "review.unread":
-    "What the commit status says when the change adds text that was not read (over a limit, or in no known encoding), or a report of the model could not be read: neutral (Gitea and Forgejo `warning`, GitHub `error`, GitLab `skipped`), failed, or ignored. Whatever it is, the summary names the files.",
+    "What the commit status says when the change adds text that was not read (over a limit, or in no known encoding), or a report of the model could not be read: neutral (Gitea and Forgejo `warning`, GitHub `error`, as a check `action_required`, GitLab `skipped`), failed, or ignored. Whatever it is, the summary names the files.",
   "review.verification": "Let the model verify problems before they are published; auto: high and critical ones.",
   server: "HTTP listener and global API key.",
   "review.walkthrough":

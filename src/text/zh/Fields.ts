@@ -481,8 +481,10 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "review.status_fail_on": "使提交状态为失败的最低严重程度。未设置：问题不会使其失败。",
   "review.credentials":
     "将新增行中的凭据报告为严重问题，不经模型：已知格式的令牌和密钥，以及私钥。基准分支的 `.aicr/allowed-credentials` 列出的文件和值除外。",
+  "review.verdict_timeout":
+    "评审的提交状态或检查可以处于等待中的分钟数。超过后变为失败并注明原因，直到评审结束。0：无限制。",
   "review.unread":
-    "变更中有未读取的文本（超出限制，或编码未知）或模型的报告无法读取时提交状态如何显示：neutral（Gitea 和 Forgejo 为 `warning`，GitHub 为 `error`，GitLab 为 `skipped`）、failed 或 ignored。无论哪种，摘要都会注明这些文件。",
+    "变更中有未读取的文本（超出限制，或编码未知）或模型的报告无法读取时提交状态如何显示：neutral（Gitea 和 Forgejo 为 `warning`，GitHub 为 `error`，作为检查时为 `action_required`，GitLab 为 `skipped`）、failed 或 ignored。无论哪种，摘要都会注明这些文件。",
   "review.verification": "发布前对问题的复核；auto：复核高和严重级别的问题。",
   server: "HTTP 监听和全局 API 密钥。",
   "review.walkthrough": "摘要如何显示模型撰写的改动说明和实测数据：折叠、展开或不显示。",

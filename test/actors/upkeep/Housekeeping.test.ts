@@ -16,6 +16,7 @@ import { targetKey } from "../../../src/domain/Change.ts"
 import type { Change } from "../../../src/domain/Change.ts"
 import { maxLosses, Priority } from "../../../src/domain/Entry.ts"
 import type { Entry } from "../../../src/domain/Entry.ts"
+import { pendingVerdict } from "../../../src/domain/HeadVerdict.ts"
 import { newId } from "../../../src/domain/Ids.ts"
 import { DeliveryKey } from "../../../src/domain/Keys.ts"
 import { OperationId } from "../../../src/domain/Keys.ts"
@@ -37,7 +38,7 @@ import { Runs } from "../../../src/store/Runs.ts"
 import { actorStores, testForges, testSnapshotWith } from "../../harness/ActorParts.ts"
 import { testCluster } from "../../harness/TestCluster.ts"
 import { channel } from "../../outputs/Fixtures.ts"
-import { analysis } from "../../store/Fixtures.ts"
+import { analysis, publication } from "../../store/Fixtures.ts"
 
 /** Reviews go to the host, and to a chat group. */
 const tellingChat = (store: ConfigStore["Service"]): ConfigStore["Service"] => {
@@ -512,6 +513,56 @@ layer(world)("a review that began and ended without a result", (it) => {
     })
   )
 })
+
+layer(worldWith(actorStores(), testSnapshotWith("w", "t", { review: { verdict_timeout: 90 } })))((it) =>
+  it.effect(
+    "a status that is pending for longer than verdict_timeout is a failure with the reason, until the review ends",
+    () =>
+      Effect.gen(function* () {
+        const [runs, outbox] = [yield* Runs, yield* Outbox]
+        const of = { ...change(41), head: "h41" }
+        const entryId = yield* accept(41, Priority.pullRequest, 0, 9e12)
+        const start = yield* Clock.currentTimeMillis
+        const verdict = pendingVerdict(verbatimReason("Review in progress"))
+        const begun = {
+          entryId,
+          workspace: "w",
+          targetKey: targetKey(of),
+          change: of,
+          head: "h41",
+          base: "b",
+          configHash: "c"
+        }
+        const run = yield* runs.begin({ ...begun, verdict }, LeaseToken.make(1), start)
+        assert(run !== undefined)
+        const { description, state } = verdict
+        const operation = { _tag: "Status", head: "h41", state, description } as const
+        yield* outbox.add(
+          [publication({ runId: run.id, targetKey: run.targetKey, channel: "commit_status", operation })],
+          start
+        )
+        const texts = Effect.map(outbox.ofRun(run.id), (rows) =>
+          rows.flatMap((row) =>
+            row.operation._tag === "Status" ? [`${row.operation.state}: ${inEnglish(row.operation.description)}`] : []
+          )
+        )
+        yield* TestClock.adjust("89 minutes")
+        assert.deepStrictEqual(yield* texts, ["pending: Review in progress"])
+        yield* swept(
+          "the late one is named",
+          Effect.map(texts, (all) => all.length === 2)
+        )
+        yield* TestClock.adjust("10 minutes")
+        const late = "failure: No verdict within 90 minutes: the review goes on"
+        assert.deepStrictEqual(yield* texts, ["pending: Review in progress", late])
+        assert.strictEqual((yield* runs.get(run.id))?.verdict?.state, "failure")
+        yield* runs.move(run.id, LeaseToken.make(1), "analyzing", start)
+        const end = { ...verdict, state: "success" as const, isClean: true }
+        assert.isTrue(yield* runs.complete(run.id, LeaseToken.make(1), analysis, [], start, end))
+        assert.strictEqual((yield* runs.get(run.id))?.verdict?.state, "success")
+      })
+  )
+)
 
 each("a run whose process died ends as superseded if the next attempt of its entry reviewed another head", () =>
   Effect.gen(function* () {
