@@ -74,7 +74,7 @@ export class RowWrite {
     this.#written = writesChecks(run, snapshot) && row.operation._tag === "Status" ? nothingWritten : undefined
   }
 
-  /** What the records contain about the status of the commit; undefined where it has no id that matters. */
+  /** The records about the status of the commit; undefined where it has no id that matters. */
   get written(): WrittenRecords | undefined {
     return this.#written
   }

@@ -140,7 +140,7 @@ export const StatusAnnotation = Schema.Struct({
 })
 export type StatusAnnotation = typeof StatusAnnotation.Type
 
-/** What a host shows with a verdict, where it shows more than one line: the coverage as Markdown, and remarks on lines. */
+/** Details of a verdict, for hosts that show more than one line: the coverage as Markdown, and remarks on lines. */
 export const StatusDetails = Schema.Struct({
   text: Schema.String,
   annotations: Schema.Array(StatusAnnotation)

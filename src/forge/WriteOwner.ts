@@ -38,7 +38,7 @@ export interface WrittenRecords {
   readonly isCertain: boolean
 }
 
-/** What the records contain about the status of a commit that is being written; undefined if they were not read. */
+/** The records about the status of the commit that is being written; undefined if they were not read. */
 export const WrittenStatus = Context.Reference<WrittenRecords | undefined>("aicr/forge/WrittenStatus", {
   defaultValue: () => undefined
 })

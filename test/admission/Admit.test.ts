@@ -70,6 +70,18 @@ const command = (name: "review" | "help" | "cancel" = "review", sender: string |
   comment: undefined
 })
 
+const button = (): HostEvent => ({
+  _tag: "Commanded",
+  ...facts,
+  command: { name: "review" },
+  isButton: true,
+  number: 7,
+  baseRef: undefined,
+  title: undefined,
+  url: undefined,
+  comment: undefined
+})
+
 const issue = (): HostEvent => ({
   _tag: "IssueChanged",
   ...facts,
@@ -212,7 +224,7 @@ describe("reasons", () => {
     ],
     ["a command", command(), {}, "accepted"],
     ["a command where there are none", command(), { comment_commands: false }, "unsupported_action"],
-    ["a button where there are none", { ...command(), isButton: true }, { comment_commands: false }, "accepted"],
+    ["a button where there are none", button(), { comment_commands: false }, "accepted"],
     ["a command of nobody", { ...command(), sender: undefined }, {}, "unsupported_action"],
     ["an issue without triage", issue(), {}, "unsupported_event"]
   ]

@@ -13,7 +13,7 @@ const show = (pull: DemoPull): ReadonlyArray<string> =>
     .filter(({ head }) => head === pull.head)
     .map(({ conclusion, isReopened, status }) => `${conclusion ?? status}${isReopened ? " reopened" : ""}`)
 
-it("each head has one completed check, wherever the process is killed", async () => {
+it("each head has one completed check, whichever write the process is killed at", async () => {
   const host = await DownHost.start("github", {
     trigger: { token_env: undefined, app: { app_id: 12345, private_key_env: "TEST_KEY" } },
     env: { TEST_KEY: key.toString() },

@@ -24,7 +24,7 @@ export interface Access {
   readonly search: (repo: Repo) => Rest
   /** Requests as the app itself; undefined with a token. */
   readonly app: Rest | undefined
-  /** Whether the installation of a repository may write check runs, as the host says with its token; undefined with a token of an account. */
+  /** Whether the installation of a repository may write check runs, by the permissions of its token; undefined with a token of an account. */
   readonly mayCheck: ((repo: Repo) => Effect.Effect<boolean, ForgeError>) | undefined
   readonly account: OwnAccount
   readonly self: ForgeClient["self"]

@@ -3,8 +3,8 @@
  * without the permission, write the status.
  *
  * A commit has one check that is not completed. It is updated; one that is completed is never opened again, but followed by a new one, which
- * takes its place. The records have the ids of the service's checks. Only where a write may have reached the host without being recorded, the
- * host is asked for them: then a check is found that nobody would complete.
+ * takes its place. The records have the ids of the service's checks. Only where a write may have reached the host without being recorded, they
+ * are read from the host: then a check is found that no other write would complete.
  */
 import { Effect } from "effect"
 import type { Repo } from "../../domain/Change.ts"

@@ -1,5 +1,5 @@
 /**
- * What a host shows with the verdict of a review: the coverage, first the files with text that was not read, and remarks on lines for the
+ * Details that a host shows with the verdict of a review: the coverage, first the files with text that was not read, and remarks on lines for the
  * findings that the review publishes without a comment. Pure.
  */
 import { isRefusedByBudget } from "../../domain/Analysis.ts"

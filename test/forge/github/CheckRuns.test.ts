@@ -91,7 +91,7 @@ describe("githubVerdict", () => {
     expect(show(checks)).toEqual(["success", "action_required"])
   })
 
-  it("finds the check of a write that is not recorded, whatever it did, and asks the host in no other case", async () => {
+  it("finds the check of a write that is not recorded, whatever it did, and reads no check in other cases", async () => {
     const { checks, here, write } = await start()
     const uncertain = { hostIds: [], isCertain: false }
     await write({}, recorded())
@@ -192,7 +192,7 @@ describe("githubVerdict", () => {
       for (const reason of reasons) expect(passing.has(conclusions[endStatus(status, reason).state])).toBe(false)
   })
 
-  it("knows from the records which check is not completed, in any order, and takes no status for one", () => {
+  it("the records show which check is not completed, in any order, and a status is none", () => {
     const ids = ["7:in_progress", "9:in_progress", "7:completed", "123"]
     for (const order of [ids, ids.toReversed()])
       expect(parseHostIds(order).toSorted((a, b) => a.id - b.id)).toEqual([
