@@ -27,6 +27,7 @@ import { readEarlierRounds } from "./EarlierRounds.ts"
 import { fileFilters } from "./FileFilters.ts"
 import { findOutsider, maxPushers } from "./Outsider.ts"
 import { readLinkedIssues } from "./ReadLinkedIssues.ts"
+import { readAcceptance } from "./ReadAcceptance.ts"
 import { lessonsFor } from "./Reflect.ts"
 import { isLastAttempt } from "./ReviewWork.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
@@ -51,10 +52,11 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
   const runs = yield* Runs
   const vcs = yield* Vcs
   const latest = yield* Effect.cached(runs.latestAnalysis(run.targetKey))
-  const [previous, codes, { issues, lessons, outsider, request }] = yield* Effect.all(
+  const [previous, codes, acceptance, { issues, lessons, outsider, request }] = yield* Effect.all(
     [
       latest,
       Effect.flatMap(latest, (earlier) => readIssueCode(run, workspace, earlier)),
+      readAcceptance(run, workspace),
       isForgeKind(work.profile.kind) ? readAtHost(run, work, work.profile.kind) : readWithoutHost(run, work)
     ],
     { concurrency: "unbounded" }
@@ -79,6 +81,7 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
       focus: work.request?.focus,
       lessons,
       ruleHealth: yield* readRuleHealth(run),
+      acceptance,
       ci,
       issueCode: { codes, files: checkout, isWhole: change.target.kind === "pull_request" },
       isLastAttempt: isLastAttempt(work),

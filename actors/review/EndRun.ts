@@ -5,6 +5,7 @@
 import { Clock, Effect, Metric } from "effect"
 import { openFindings } from "../../src/domain/Analysis.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
+import type { Finding } from "../../src/domain/Problem.ts"
 import type { TargetKey } from "../../src/domain/Keys.ts"
 import { endStatus } from "../../src/domain/HeadVerdict.ts"
 import { leftOutReason } from "../../src/domain/LeftOut.ts"
@@ -81,7 +82,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   for (const { problem } of open) {
     yield* Metric.update(Metric.withAttributes(Metrics.problems, { severity: problem.severity }), 1)
   }
-  yield* countLate(analysis)
+  yield* countUnposted(analysis)
   yield* countRules(analysis)
   yield* (yield* Progress).publish({
     _tag: "Analysed",
@@ -97,14 +98,18 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   return leftOut === undefined ? reviewed(run.id) : skipped(leftOut, run.id)
 })
 
-const countLate = Effect.fnUntraced(function* ({ findings, late = [] }: Analysis) {
-  const published = findings.filter(({ round }) => round?.kind === "late")
-  const all = [...published.map((finding) => ["yes", finding] as const), ...late.map((one) => ["no", one] as const)]
-  for (const [isPublished, { problem }] of all)
-    yield* Metric.update(
-      Metric.withAttributes(Metrics.lateProblems, { severity: problem.severity, published: isPublished }),
-      1
-    )
+/** Counts late findings, and those of folded kinds that no earlier review had. */
+const countUnposted = Effect.fnUntraced(function* ({ findings, folded = [], late = [], round: current }: Analysis) {
+  const isNew = ({ round }: Finding) => round === undefined || round.since === current?.number
+  const all = [
+    [Metrics.lateProblems, "yes", findings.filter(({ round }) => round?.kind === "late")],
+    [Metrics.lateProblems, "no", late],
+    [Metrics.foldedProblems, "yes", findings.filter((finding) => finding.probe === true && isNew(finding))],
+    [Metrics.foldedProblems, "no", folded.map(({ finding }) => finding).filter(isNew)]
+  ] as const
+  for (const [counter, published, counted] of all)
+    for (const { problem } of counted)
+      yield* Metric.update(Metric.withAttributes(counter, { severity: problem.severity, published }), 1)
 })
 
 const countRules = Effect.fnUntraced(function* ({ rules = [] }: Analysis) {

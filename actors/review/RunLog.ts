@@ -30,11 +30,13 @@ const unreadParts = ({ analysis }: Run) => {
   }
 }
 
-/** The round of a review, and its late findings that are not posted. */
-const roundParts = ({ analysis }: Run) => {
-  if (analysis?.round === undefined) return {}
-  return { round: analysis.round.number, ...(analysis.late === undefined ? {} : { late: analysis.late.length }) }
-}
+/** The round of a review, and its late and folded findings, which are not posted. */
+const roundParts = ({ analysis }: Run) => ({
+  ...(analysis?.folded === undefined ? {} : { folded: analysis.folded.length }),
+  ...(analysis?.round === undefined
+    ? {}
+    : { round: analysis.round.number, ...(analysis.late === undefined ? {} : { late: analysis.late.length }) })
+})
 
 /** Logs and counts the end of a run, as an error if it failed. */
 export const logEnded = Effect.fnUntraced(function* (run: Run, status: RunStatus, reason: Reason | undefined) {

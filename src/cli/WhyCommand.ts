@@ -41,6 +41,7 @@ const formatRun = (run: StoryRun, deliveries: ReadonlyMap<string, DeliveryRecord
     run.round === undefined ? undefined : `round ${run.round}`,
     run.findings === undefined ? undefined : count(run.findings, "finding"),
     run.late === undefined || run.late === 0 ? undefined : `${count(run.late, "late finding")} not posted`,
+    run.folded === undefined ? undefined : `${count(run.folded, "folded finding")} not posted`,
     run.duration_ms === undefined ? undefined : `${Math.round(run.duration_ms / 1000)} s`,
     run.cost_usd === null ? undefined : `$${run.cost_usd.toFixed(4)}`
   ].filter((fact) => fact !== undefined)

@@ -103,6 +103,13 @@ export const RefutedFinding = Schema.Struct({
 })
 export type RefutedFinding = typeof RefutedFinding.Type
 
+/** A finding of a kind that people rarely accept: the summary lists it, it has no comment and does not count. */
+export const FoldedFinding = Schema.Struct({
+  finding: Finding,
+  why: Reason
+})
+export type FoldedFinding = typeof FoldedFinding.Type
+
 export const Analysis = Schema.Struct({
   findings: Schema.Array(Finding),
   /** Markdown, written by the model. Empty without a model that wrote one. */
@@ -125,6 +132,9 @@ export const Analysis = Schema.Struct({
   refuted: Schema.optional(Schema.Array(RefutedFinding)),
   /** Findings on lines that an earlier round read, below the severity from which such ones are published. They do not count. */
   late: Schema.optional(Schema.Array(Finding)),
+  folded: Schema.optional(Schema.Array(FoldedFinding)),
+  /** True if the review could read repositories that only members may read: no later prompt has its findings. */
+  restricted: Schema.optional(Schema.Literal(true)),
   /** Absent where the reviews of a target are not rounds. */
   round: Schema.optional(ReviewRound),
   /** Fingerprints of the findings that people with the permission had dismissed when the review ended (`review.dismissal`). */

@@ -75,7 +75,9 @@ export const Finding = Schema.Struct({
   /** Present for what was found without a model: it is found again in each review, whatever models return. */
   fact: Schema.optional(Schema.Literal("credential")),
   /** Absent where the reviews of a target are not rounds. */
-  round: Schema.optional(FindingRound)
+  round: Schema.optional(FindingRound),
+  /** Present if its kind is folded, and it is shown to find out whether people accept such findings by now. */
+  probe: Schema.optional(Schema.Literal(true))
 })
 export type Finding = typeof Finding.Type
 

@@ -82,6 +82,7 @@ export const replayRun = Effect.fn("replayRun")(function* (
     previous: record.previous,
     round: record.round,
     lessons: record.lessons,
+    acceptance: record.acceptance,
     ci: yield* loadCiEvidence(run.id),
     recordedReferences: record.references,
     context: Effect.succeed(reads.context)

@@ -9,12 +9,12 @@ import type { Workspace } from "../config/Snapshot.ts"
 import type { Agent, AgentError, AgentReport, PassProgress } from "../agent/Agent.ts"
 import type { CheckoutError } from "../vcs/Checkout.ts"
 import { addUsage, isRefusedByBudget, noUsage } from "../domain/Analysis.ts"
-import type { Analysis } from "../domain/Analysis.ts"
+import type { Analysis, FoldedFinding } from "../domain/Analysis.ts"
 import { boundCoverage, countSkipped, hasUnreadText, isMostlyRead } from "../domain/Coverage.ts"
 import type { Coverage } from "../domain/Coverage.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { Catalog } from "../llm/Catalog.ts"
-import { withoutDismissed } from "../review/DismissedKinds.ts"
+import { foldedNotices, foldFindings, splitFolded } from "../review/FoldFindings.ts"
 import { withoutRepetition } from "../review/Repetition.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
 import { likeDismissed, reflectionMode } from "../review/Reflection.ts"
@@ -115,18 +115,21 @@ const carryOver = Effect.fnUntraced(function* (
   { previous, round, workspace }: ReviewInput
 ): Effect.fn.Return<CarriedFiles, AnalysisError> {
   const { incremental } = workspace.review
-  const none: CarriedFiles = { files, unchanged: [], findings: [], late: [] }
+  const none: CarriedFiles = { files, unchanged: [], findings: [], late: [], folded: [] }
   if (previous === undefined || round?.rereads === true || (!incremental && round === undefined)) return none
   const late = new Set(previous.late?.map(({ fingerprint }) => fingerprint))
-  const claims = [...previous.findings, ...(previous.late ?? [])].filter(({ fact }) => fact === undefined)
+  const hidden = [...(previous.late ?? []), ...(previous.folded ?? []).map(({ finding }) => finding)]
+  const claims = [...previous.findings, ...hidden].filter(({ fact }) => fact === undefined)
   const { unchanged, findings } = yield* change.run("carry", claims, previous.patches, !incremental)
   const positions = new Set(unchanged)
-  const published = findings.filter(({ fingerprint }) => !late.has(fingerprint))
+  const { folded, others } = splitFolded(findings, previous.folded)
+  const published = others.filter(({ fingerprint }) => !late.has(fingerprint))
   return {
     files: files.filter((_, at) => !positions.has(at)),
     unchanged: files.filter((_, at) => positions.has(at)),
     findings: round === undefined ? published : carriedOn(published, round.number + 1),
-    late: findings.filter(({ fingerprint }) => late.has(fingerprint))
+    late: others.filter(({ fingerprint }) => late.has(fingerprint)),
+    folded
   }
 })
 
@@ -157,6 +160,7 @@ const nothingToAnalyse = Effect.fnUntraced(function* (
   return {
     findings,
     ...lateFindings(carried.late, findings, input.workspace),
+    ...foldedFindings(carried.folded, findings, input.workspace),
     ...(carried.unchanged.length === 0 || input.previous === undefined
       ? nothingRead(read, isOpen(coverage, input.workspace))
       : verdictOf(input.previous, carried)),
@@ -164,9 +168,18 @@ const nothingToAnalyse = Effect.fnUntraced(function* (
     coverage: boundCoverage(coverage),
     models: [],
     usage: noUsage,
-    notices: [...read.notices, ...carriedOverNotice(carried), ...unreadNotices(coverage)],
+    notices: [
+      ...read.notices,
+      ...carriedOverNotice(carried),
+      ...foldedNotices(carried.folded, findings),
+      ...unreadNotices(coverage)
+    ],
     ...(isMostlyRead(coverage) ? {} : { partial: true }),
-    patches: yield* patchesOf(change, read, () => true, [...findings, ...carried.late]),
+    patches: yield* patchesOf(change, read, () => true, [
+      ...findings,
+      ...carried.late,
+      ...carried.folded.map(({ finding }) => finding)
+    ]),
     ...(yield* recordRound(round, coverage, findings, { cut: [], ended: [] }))
   }
 })
@@ -202,13 +215,14 @@ const analyse = Effect.fnUntraced(function* (
     ],
     { concurrency: 2 }
   )
+  const models = [...new Set([...plan.fitted.summaries.models, ...passes.report.models])]
   const round = roundContext(change, input)
-  const fresh = withoutDismissed(passes.findings, input.lessons ?? [], workspace.review)
-  const settled = yield* settleFindings(round, [...facts, ...fresh.findings])
-  const known = settled.published.filter(({ fact }) => fact !== undefined)
-  const claims = settled.published.filter(({ fact }) => fact === undefined)
+  const settled = yield* settleAll(round, input, facts, passes.findings, models[0])
+  const known = settled.shown.filter(({ fact }) => fact !== undefined)
+  const claims = settled.shown.filter(({ fact }) => fact === undefined)
   const merged = mergeFindings([...known, ...carried.findings, ...claims], limits)
   const late = lateFindings([...carried.late, ...settled.late], merged.findings, workspace)
+  const folded = foldedFindings([...carried.folded, ...settled.folded], merged.findings, workspace)
   const read = coverageAfter(coverage, carried.files, { ...plan, ended: passes.ended, unusable: passes.unusable })
   yield* reportProgress(input, analysedStep(passes.report.problems.length, merged.findings))
   const { summaries } = plan.fitted
@@ -218,19 +232,20 @@ const analyse = Effect.fnUntraced(function* (
   return {
     findings: merged.findings,
     ...late,
+    ...folded,
     ...(isRefusedByBudget({ coverage: read, usage })
       ? { summary: "", conclusion: { _tag: "NotReviewedForBudget" } as const }
       : endOf(passes.report, merged.findings, workspace, isOpen(read, workspace))),
     facts: measureChange(all.files, [...earlierNames(input.previous, carried), ...plan.names]),
     ...withInstructions(plan, boundCoverage(read)),
-    models: [...new Set([...summaries.models, ...passes.report.models])],
+    models,
     usage,
     notices: [
       ...all.notices,
       ...carriedOverNotice(carried),
       ...plan.notices,
       ...passes.notices,
-      ...fresh.notices,
+      ...foldedNotices(folded.folded ?? [], merged.findings),
       ...leftOut(merged, passes, workspace),
       ...unreadNotices(read)
     ],
@@ -238,7 +253,8 @@ const analyse = Effect.fnUntraced(function* (
     ...(passes.refuted.length === 0 ? {} : { refuted: passes.refuted }),
     patches: yield* patchesOf(change, all, ({ path }) => !cutPaths.has(path) && !incomplete.has(path), [
       ...merged.findings,
-      ...(late.late ?? [])
+      ...(late.late ?? []),
+      ...(folded.folded ?? []).map(({ finding }) => finding)
     ]),
     ...(yield* recordRound(round, read, merged.findings, {
       cut: [...cutPaths],
@@ -260,6 +276,20 @@ const withInstructions = (
       })
 })
 
+/** Decides which findings are published, late or folded. */
+const settleAll = Effect.fnUntraced(function* (
+  round: RoundContext | undefined,
+  { acceptance, previous }: ReviewInput,
+  facts: ReadonlyArray<Finding>,
+  found: ReadonlyArray<Finding>,
+  model: string | undefined
+) {
+  const earlier = splitFolded(found, previous?.folded)
+  const { late, published } = yield* settleFindings(round, [...facts, ...earlier.others])
+  const { folded, shown } = foldFindings(published, { acceptance, model, published: previous?.findings ?? [] })
+  return { late, shown, folded: [...earlier.folded, ...folded] }
+})
+
 const roundContext = (change: ChangeThread, { checkout, previous, round }: ReviewInput): RoundContext | undefined =>
   round && { change, head: checkout.head, earlier: round, previous }
 
@@ -273,6 +303,25 @@ const lateFindings = (
   const { findings } = mergeFindings(found, limitsOf(workspace))
   const late = findings.filter(({ fingerprint }) => !shown.has(fingerprint))
   return late.length === 0 ? {} : { late }
+}
+
+/** Returns the folded findings that are not published, in the order of findings. */
+const foldedFindings = (
+  all: ReadonlyArray<FoldedFinding>,
+  published: ReadonlyArray<Finding>,
+  workspace: Workspace
+): Pick<Analysis, "folded"> => {
+  const shown = new Set(published.map(({ fingerprint }) => fingerprint))
+  const why = new Map(all.map((one) => [one.finding.fingerprint, one.why]))
+  const { findings } = mergeFindings(
+    all.map(({ finding }) => finding),
+    limitsOf(workspace)
+  )
+  const folded = findings.flatMap((finding) => {
+    const reason = why.get(finding.fingerprint)
+    return reason === undefined || shown.has(finding.fingerprint) ? [] : [{ finding, why: reason }]
+  })
+  return folded.length === 0 ? {} : { folded }
 }
 
 const limitsOf = ({ review }: Workspace) => ({ minSeverity: review.min_severity, maxProblems: review.max_problems })

@@ -21,7 +21,12 @@ export const reviewOnRecord = Effect.fn("reviewOnRecord")(function* (
     keepReferences: recording.keepReferences,
     context: Effect.provideContext(context, services)
   }).pipe(
+    Effect.map((analysis) => (readsMembersOnly(input, outsider) ? { ...analysis, restricted: true as const } : analysis)),
     Effect.tap(() => recording.keep(input)),
     Effect.tapError(() => recording.keep(input))
   )
 })
+
+/** Returns whether the review may have read a repository that only members may read. */
+const readsMembersOnly = ({ workspace }: ReviewInput, outsider: string | undefined): boolean =>
+  outsider === undefined && workspace.contextRepositories.some(({ visibility }) => visibility !== "any_author")

@@ -124,6 +124,11 @@ export const appliedRules = Metric.counter("aicr_rules_applied_total", {
   incremental: true
 })
 
+export const foldedProblems = Metric.counter("aicr_folded_problems_total", {
+  description: "Problems of folded kinds, by severity and whether they were published as probes (yes, no)",
+  incremental: true
+})
+
 export const notices = Metric.counter("aicr_notices_total", {
   description: "Notices to operators that ended, by kind, channel and outcome",
   incremental: true

@@ -27,6 +27,8 @@ export interface Labels {
   readonly round: (number: number) => string
   /** Title of the late problems that get no comment, with their counts. */
   readonly late: (counts: string) => string
+  /** Title of the problems of folded kinds, with their counts. */
+  readonly folded: (counts: string) => string
   /** State of a late problem that gets a comment. */
   readonly missed: (round: number) => string
   /** Title of the folded problems, with their counts. */
@@ -174,6 +176,7 @@ const english: Labels = {
   unread: "not read again",
   round: (number) => `round ${number}`,
   late: (counts) => `Found late, on lines that an earlier round read: ${counts}`,
+  folded: (counts) => `Of kinds that are rarely accepted in this repository: ${counts}`,
   missed: (round) => `missed in round ${round}`,
   minor: (counts) => `Less important: ${counts}`,
   atLines: "Comments on the affected lines.",
@@ -310,6 +313,7 @@ const chinese: Labels = {
   unread: "本次未重新读取",
   round: (number) => `第 ${number} 次评审`,
   late: (counts) => `较晚发现，所在代码行在之前的评审中已读过：${counts}`,
+  folded: (counts) => `此类问题在本仓库中很少被采纳：${counts}`,
   missed: (round) => `第 ${round} 次评审遗漏`,
   minor: (counts) => `次要问题：${counts}`,
   atLines: "评论位于对应的代码行。",

@@ -83,7 +83,7 @@ const toView = (workspace: Workspace, part: TemplatePart, mention: boolean): obj
   if (part === "summary")
     return summaryView(
       input,
-      { visible: findings, inline: findings.slice(0, 1), hidden: 0, late: [] },
+      { visible: findings, inline: findings.slice(0, 1), hidden: 0, late: [], folded: [] },
       { mention, since: true, notices: [], safe: gfm }
     )
   const [first] = findings

@@ -1,6 +1,6 @@
 /**
  * Uses lessons of earlier reviews in later ones: hints for the reviewer, as data like the change itself. A hint
- * suppresses nothing by itself; what several dismissals suppress is in DismissedKinds.ts. Pure.
+ * suppresses nothing. Pure.
  */
 import type { ReviewConfig } from "../config/schema/Review.ts"
 import type { Lesson } from "../domain/Lesson.ts"
@@ -67,11 +67,20 @@ const oneLine = (text: string, most: number): string => {
   return line.length > most ? `${line.slice(0, most)}…` : line
 }
 
+/** Describes a finding in one line. */
+export const describeFinding = ({
+  category,
+  path,
+  severity,
+  title
+}: Pick<Lesson, "category" | "path" | "severity" | "title">): string =>
+  `${oneLine(category, 40)} (${severity}) in ${oneLine(path, 200)}: ${oneLine(title, 160)}.`
+
 const hintOf = ({ verdict, category, severity, path, title, quote }: Lesson): string => {
   if (verdict === "remembered") return `- a maintainer noted for reviews of this repository: ${oneLine(title, 300)}`
   const what = verdict === "dismissed" ? "dismissed by a person" : "taken up and repaired"
   const code = quote.trim() === "" ? "" : ` The code was: ${oneLine(quote, 160)}`
-  return `- ${what}: ${oneLine(category, 40)} (${severity}) in ${oneLine(path, 200)}: ${oneLine(title, 160)}.${code}`
+  return `- ${what}: ${describeFinding({ category, path, severity, title })}${code}`
 }
 
 /** Whether a similar finding was dismissed: the same kind of problem about the same code, in any file. */

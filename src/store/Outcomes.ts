@@ -2,6 +2,7 @@
 import { Context } from "effect"
 import type { Effect } from "effect"
 import { OutcomeRecord } from "../domain/FindingOutcome.ts"
+import type { JudgedFinding } from "../domain/JudgedFinding.ts"
 import type { OutcomeCounts } from "../domain/FindingOutcome.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import * as Field from "../domain/Field.ts"
@@ -26,6 +27,15 @@ export const DatedOutcome = record({
 })
 export type DatedOutcome = RecordValues<typeof DatedOutcome>
 
+/** Accepted and judged findings of a category and severity, of all repositories. */
+export interface JudgedCounts {
+  /** As models wrote it. */
+  readonly category: string
+  readonly severity: string
+  readonly judged: number
+  readonly accepted: number
+}
+
 export class Outcomes extends Context.Service<
   Outcomes,
   {
@@ -33,5 +43,14 @@ export class Outcomes extends Context.Service<
     readonly ofTarget: (targetKey: TargetKey) => Effect.Effect<ReadonlyArray<DatedOutcome>, StoreError>
     /** Returns the counts per repository, agent and model, of findings found since then (milliseconds since the epoch). */
     readonly counts: (since: number) => Effect.Effect<ReadonlyArray<OutcomeCounts>, StoreError>
+    /** Returns the newest judged findings of each category, severity and model of a repository (`repositoryKey`), newest first. */
+    readonly judged: (repository: string) => Effect.Effect<ReadonlyArray<JudgedFinding>, StoreError>
+    /** Counts the newest judged findings of all repositories. */
+    readonly judgedEverywhere: Effect.Effect<ReadonlyArray<JudgedCounts>, StoreError>
+    /** Judged findings of a repository count no longer; only those of these categories if there are any. Returns how many there were. */
+    readonly forgetJudged: (
+      repository: string,
+      categories: ReadonlyArray<string> | undefined
+    ) => Effect.Effect<number, StoreError>
   }
 >()("aicr/store/Outcomes") {}

@@ -107,7 +107,8 @@ describe("text from outside is inert", () => {
         visible: given.analysis.findings,
         inline: given.analysis.findings.slice(0, 1),
         hidden: 0,
-        late: []
+        late: [],
+        folded: []
       }
       const settings = channel({ mention_author: true, inline_min_severity: "critical" })
       const rendered = renderSummary(given, settings, shares, marker, renderer("plain"))
@@ -161,7 +162,7 @@ describe("text from outside is inert", () => {
   it("also where a body is cut", () => {
     for (const [index, text] of takeSample("AICR_TEST_TEXTS", payloads, 5).entries()) {
       const given = hostileInput(text.repeat(5))
-      const shares = { visible: given.analysis.findings, inline: [], hidden: 0, late: [] }
+      const shares = { visible: given.analysis.findings, inline: [], hidden: 0, late: [], folded: [] }
       const body = renderSummary(given, channel(), shares, marker, renderer("plain"))
       // Each payload is cut at other places.
       for (let limit = 200 + ((index * 53) % 159); limit < body.length; limit += 159) {

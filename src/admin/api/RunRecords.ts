@@ -41,6 +41,7 @@ export const run = {
   findings: maybeCount("Number of findings"),
   round: maybeCount("Number of the round of a pull request; a review that reads nothing starts none"),
   late: maybeCount("Number of late findings, which are not posted and do not count"),
+  folded: maybeCount("Number of folded findings, which are not posted and do not count; absent without any"),
   cost_usd
 }
 
@@ -117,6 +118,11 @@ const finding = {
     Schema.Struct(findingRound.fields).annotate({
       identifier: "FindingRound",
       description: "How a finding relates to earlier rounds"
+    })
+  ),
+  probe: Schema.optionalKey(
+    Schema.Literal(true).annotate({
+      description: "Its kind is folded, and it is shown to find out whether people accept such findings by now"
     })
   ),
   anchor: Schema.NullOr(Anchor).annotate({ description: "Null if the quote is not part of the diff" })
@@ -232,6 +238,12 @@ export const RunDetails = Schema.Struct({
   late_findings: Schema.Array(Finding).annotate({
     description: "Problems on lines that an earlier round read, below high: only the summary lists them"
   }),
+  folded_findings: Schema.Array(
+    Schema.Struct({ finding: Finding, why: Reason }).annotate({
+      identifier: "FoldedFinding",
+      description: "A problem of a kind that people of the repository rarely accept"
+    })
+  ).annotate({ description: "Problems of kinds below `review.acceptance_floor`: only the summary lists them" }),
   coverage: Schema.optionalKey(Coverage),
   rules: Schema.Array(AppliedRule).annotate({ description: "Rules of the repository that applied to what was read" }),
   notices: Schema.Array(Reason).annotate({ description: "Truncation, dropped problems, fallbacks" }),

@@ -35,7 +35,8 @@ export const runView = (run: Run) => ({
     duration_ms: durationOf(run),
     findings: run.analysis === undefined ? undefined : openFindings(run.analysis).length,
     round: run.analysis?.round?.number,
-    late: run.analysis?.round === undefined ? undefined : (run.analysis.late?.length ?? 0)
+    late: run.analysis?.round === undefined ? undefined : (run.analysis.late?.length ?? 0),
+    folded: run.analysis?.folded?.length
   }),
   cost_usd: run.analysis?.usage.costUsd ?? null
 })
@@ -66,11 +67,12 @@ const ignoredDismissals = (publications: ReadonlyArray<Publication>) => {
   }))
 }
 
-export const findingView = ({ anchor: at, fingerprint, problem: reported, round }: Finding) =>
+export const findingView = ({ anchor: at, fingerprint, probe, problem: reported, round }: Finding) =>
   withoutUndefined({
     fingerprint,
     ...problem.view(reported),
     round: round && findingRound.view(round),
+    probe,
     anchor: at === undefined ? null : anchor.view(at)
   })
 
@@ -155,6 +157,7 @@ export const runDetails = (run: RunWithEvents, { deliveries, outcomes, previous,
       model
     })),
     late_findings: (run.analysis?.late ?? []).map(findingView),
+    folded_findings: (run.analysis?.folded ?? []).map(({ finding, why }) => ({ finding: findingView(finding), why })),
     coverage: run.analysis === undefined ? undefined : coverageView(run.analysis.coverage),
     rules: (run.analysis?.rules ?? []).map(appliedRule.view),
     notices: run.analysis?.notices ?? [],

@@ -5,7 +5,7 @@ import { Empty, Panel } from "../parts/Panel.tsx"
 import { Prose } from "../parts/Prose.tsx"
 import { Status } from "../parts/Status.tsx"
 import { formatRate } from "../text/Format.ts"
-import { t, tValue } from "../text/T.ts"
+import { t, tReason, tValue } from "../text/T.ts"
 import type { RunDetails } from "./RunDetails.ts"
 import { isEnded } from "./RunStates.ts"
 
@@ -73,6 +73,7 @@ export const FindingCard = ({ finding, note }: { readonly finding: Followed; rea
     {note === undefined ? null : <p className="quiet">{note}</p>}
     <footer>
       <Outcome finding={finding} />
+      {finding.probe === true ? <span className="quiet">{t("finding.probe")}</span> : null}
       {finding.round === undefined || finding.round.kind === "carried" ? null : (
         <span className="quiet">{t(`finding.round.${finding.round.kind}`, { round: finding.round.missed ?? 0 })}</span>
       )}
@@ -110,6 +111,14 @@ export const RunFindings = ({ run }: { readonly run: RunDetails }) => (
         <summary>{t("run.late", { count: run.late_findings.length })}</summary>
         {bySeverity(run.late_findings).map((finding) => (
           <FindingCard key={finding.fingerprint} finding={finding} />
+        ))}
+      </details>
+    )}
+    {run.folded_findings.length === 0 ? null : (
+      <details className="more">
+        <summary>{t("run.folded", { count: run.folded_findings.length })}</summary>
+        {run.folded_findings.map(({ finding, why }) => (
+          <FindingCard key={finding.fingerprint} finding={finding} note={tReason(why)} />
         ))}
       </details>
     )}

@@ -70,7 +70,17 @@ export const reviewReasons = {
   ProblemsBelowSeverity: { count: "number", severity: "text" },
   ProblemsRefuted: { count: "number" },
   ProblemsUnverified: { count: "number" },
-  ProblemsDismissed: { count: "number" },
+  FindingsFolded: { count: "number", why: "reason" },
+  FindingsProbed: { count: "number" },
+  CategoryBelowFloor: {
+    category: "text",
+    severity: "text",
+    accepted: "number",
+    judged: "number",
+    share: "number",
+    floor: "number"
+  },
+  WordingDismissed: { category: "text", count: "number", title: "text" },
   IssueSentencesHidden: { count: "number" },
   /** Evidence. */
   SarifMissing: { path: "text" },

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { Agent, AgentError, Brief, PassProgress } from "../../agent/Agent.ts"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
+import type { Acceptance } from "../../domain/Acceptance.ts"
 import type { Lesson } from "../../domain/Lesson.ts"
 import type { ReportedProblem } from "../../domain/Problem.ts"
 import type { EarlierRounds } from "../../domain/Round.ts"
@@ -86,6 +87,8 @@ export interface PlanInput extends OutsideEvidence, KeptReferences {
   readonly lessons?: ReadonlyArray<Lesson> | undefined
   /** Reads the health of the repository's rules. Runs only if a rule with a floor applies. Absent: no rule is muted. */
   readonly ruleHealth?: Effect.Effect<ReadonlyArray<RuleHealth>> | undefined
+  /** Kinds of findings that people of the repository rarely accept, and accepted ones; absent without `review.acceptance_floor`. */
+  readonly acceptance?: Acceptance | undefined
   /** Present where the reviews of the target are rounds. */
   readonly round?: EarlierRounds | undefined
   /** Receives the progress of agent CLIs by the number of the pass, from 1. */
@@ -175,16 +178,19 @@ export const planPasses = Effect.fn("planPasses")(function* (
   }
 })
 
-/** Renders the lessons for the files that are read, and the memory of earlier rounds. */
+/** Renders accepted findings, the lessons for the files that are read, and the memory of earlier rounds. */
 const adviceFor = (
-  { lessons, round, workspace }: PlanInput,
+  { acceptance, lessons, round, workspace }: PlanInput,
   files: CarriedFiles["files"],
   { systemTokens, tokens }: PromptBudget,
   fence: string
 ): string | undefined => {
   const paths = files.map(({ path }) => path)
   const changeTokens = files.reduce((sum, { bytes }) => sum + bytes, 0) / bytesPerToken
-  const hints = selectHints(lessons ?? [], paths, reflectionMode(workspace.review.reflection)).map(scrubSecrets)
+  const hints = [
+    ...(acceptance?.examples ?? []),
+    ...selectHints(lessons ?? [], paths, reflectionMode(workspace.review.reflection))
+  ].map(scrubSecrets)
   const memory = roundPrompt(round, paths, systemTokens + Math.min(changeTokens, tokens), fence)
   const parts = [advicePrompt(hints, fence), memory && scrubSecrets(memory)].filter((part) => part !== undefined)
   return parts.length === 0 ? undefined : parts.join("\n\n")

@@ -4,6 +4,7 @@
  */
 import { countUnread, unreadPaths } from "../../domain/Coverage.ts"
 import type { Coverage, SkippedFile, Unusable } from "../../domain/Coverage.ts"
+import type { FoldedFinding } from "../../domain/Analysis.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { readLength } from "../../review/HunkText.ts"
 import { unreadIf } from "../../review/SelectFiles.ts"
@@ -22,6 +23,8 @@ export interface CarriedFiles {
   readonly findings: ReadonlyArray<Finding>
   /** Late ones among them, which are not published. */
   readonly late: ReadonlyArray<Finding>
+  /** Folded ones among them. */
+  readonly folded: ReadonlyArray<FoldedFinding>
 }
 
 /** Reason why a pass did not get to read everything: the money was used up, it failed, or its responses were cut at their limit. */

@@ -92,6 +92,7 @@ export const toRecord = (log: ReadLog, { head, from }: Checkout, input: ReviewIn
   ...(input.previous === undefined ? {} : { previous: input.previous }),
   ...(input.round === undefined ? {} : { round: input.round }),
   ...(input.lessons === undefined ? {} : { lessons: input.lessons }),
+  ...(input.acceptance === undefined ? {} : { acceptance: input.acceptance }),
   ...(log.listed.length > maxChanges
     ? {}
     : { changes: log.listed.map((path) => ({ ...pathOnly(path), size: log.sizes.get(path) ?? 0 })) }),

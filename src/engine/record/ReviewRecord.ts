@@ -9,6 +9,7 @@
  * ```
  */
 import { Schema } from "effect"
+import { Acceptance } from "../../domain/Acceptance.ts"
 import { Analysis } from "../../domain/Analysis.ts"
 import { BlameLine } from "../../vcs/Checkout.ts"
 import { Lesson } from "../../domain/Lesson.ts"
@@ -42,6 +43,7 @@ export const ReviewRecord = Schema.Struct({
   previous: Schema.optional(Analysis),
   round: Schema.optional(EarlierRounds),
   lessons: Schema.optional(Schema.Array(Lesson)),
+  acceptance: Schema.optional(Acceptance),
   /** Every path that the change touches; absent where there were too many. */
   changes: Schema.optional(
     Schema.Array(

@@ -24,6 +24,7 @@ import {
   selectShown,
   trackedFindings,
   visibleFindings,
+  visibleFolded,
   visibleLate
 } from "./VisibleFindings.ts"
 import { toSummaryProblems } from "../text/FindingList.ts"
@@ -101,7 +102,13 @@ const planCommitComment = ({
 }: PlanInput): ReadonlyArray<Planned> => {
   if (policy === "update") return []
   const op = operationId(input, channel.name, "CommitComment", 0)
-  const rendered = renderSummary(input, channel, { visible, inline: [], hidden, late: [] }, { op }, renderer)
+  const rendered = renderSummary(
+    input,
+    channel,
+    { visible, inline: [], hidden, late: [], folded: visibleFolded(channel, input.analysis) },
+    { op },
+    renderer
+  )
   const style = { language: input.workspace.review.output_language, ...renderer }
   const body = fillAlone(rendered, toSummaryProblems(input, selectShown(channel, visible, [], false)), style)
   return [{ operationId: op, operation: { _tag: "CommitComment", head: input.head, body } }]
@@ -116,7 +123,13 @@ const planSummary = ({ input, channel, renderer, visible, hidden, inline, hasLin
   const body = renderSummary(
     input,
     channel,
-    { visible, inline, hidden, late: visibleLate(channel, input.analysis) },
+    {
+      visible,
+      inline,
+      hidden,
+      late: visibleLate(channel, input.analysis),
+      folded: visibleFolded(channel, input.analysis)
+    },
     { op, fp: summaryFp, scope },
     renderer
   )

@@ -24,6 +24,16 @@ export const visibleFindings = (channel: ChannelConfig, analysis: Findings): Rea
 export const visibleLate = (channel: ChannelConfig, { late = [] }: Pick<Analysis, "late">): ReadonlyArray<Finding> =>
   bySeverity(channel, late)
 
+/** Returns the findings of folded kinds of at least the channel's minimum severity, the most severe first. */
+export const visibleFolded = (
+  channel: ChannelConfig,
+  { folded = [] }: Pick<Analysis, "folded">
+): ReadonlyArray<Finding> =>
+  bySeverity(
+    channel,
+    folded.map(({ finding }) => finding)
+  )
+
 /** Returns the number of findings that are not dismissed and are below the channel's minimum severity. */
 export const countHidden = (channel: ChannelConfig, analysis: Findings): number =>
   openFindings(analysis).length - visibleFindings(channel, analysis).length
@@ -76,8 +86,12 @@ export const selectShown = (
 }
 
 /** Returns the fingerprints of all problems that exist, published or not. */
-export const listPresent = ({ findings, late = [] }: Pick<Analysis, "findings" | "late">): ReadonlyArray<string> =>
-  [...findings, ...late].map(({ fingerprint }) => fingerprint)
+export const listPresent = ({
+  findings,
+  folded = [],
+  late = []
+}: Pick<Analysis, "findings" | "folded" | "late">): ReadonlyArray<string> =>
+  [...findings, ...late, ...folded.map(({ finding }) => finding)].map(({ fingerprint }) => fingerprint)
 
 /**
  * Returns whether the analysis lists all problems: a skipped one, or one that reached its limit of problems, may be incomplete.

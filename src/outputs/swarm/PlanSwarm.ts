@@ -23,6 +23,7 @@ import {
   selectShown,
   trackedFindings,
   visibleFindings,
+  visibleFolded,
   visibleLate
 } from "../review/VisibleFindings.ts"
 import { swarmScope } from "./OwnComments.ts"
@@ -83,7 +84,7 @@ export const planSwarm: ChannelKind["plan"] = (input, channel, parts) => {
       body: renderSummary(
         input,
         channel,
-        { visible, inline, hidden, late: visibleLate(channel, analysis) },
+        { visible, inline, hidden, late: visibleLate(channel, analysis), folded: visibleFolded(channel, analysis) },
         marker,
         swarmRenderer
       ),

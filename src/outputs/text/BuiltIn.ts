@@ -119,33 +119,36 @@ const foldedWalkthrough = `{{#if summary.folded}}
 ${plainWalkthrough}
 {{/if}}`
 
-const lateRows = `{{#each late.problems}}
+/** Problems that only the summary lists: late ones, and those of folded kinds. */
+type Unposted = "folded" | "late"
+
+const unpostedRows = (section: Unposted): string => `{{#each ${section}.problems}}
 - {{icon}} {{severity_label}} · {{title_link}}
 {{/each}}
-{{#if late.more}}
-- {{late.more}}
+{{#if ${section}.more}}
+- {{${section}.more}}
 {{/if}}`
 
-const foldedLate = `{{#if late}}
+const foldedSection = (section: Unposted): string => `{{#if ${section}}}
 
 <details>
-<summary>{{late.title}}</summary>
+<summary>{{${section}.title}}</summary>
 
-${lateRows}
+${unpostedRows(section)}
 
 </details>
 {{/if}}`
 
-const plainLate = `{{#if late}}
+const plainSection = (section: Unposted): string => `{{#if ${section}}}
 
-{{late.title}}
+{{${section}.title}}
 
-${lateRows}
+${unpostedRows(section)}
 {{/if}}`
 
 const summaryText = (
   walkthrough: string,
-  late: string
+  unposted: string
 ): string => `## {{labels.title}}{{#if summary.round}} · {{summary.round}}{{/if}}
 {{#if mentions}}
 
@@ -163,7 +166,7 @@ const summaryText = (
 
 {{summary.hidden}}
 {{/if}}
-${late}
+${unposted}
 ${walkthrough}
 {{#if notices}}
 
@@ -178,7 +181,8 @@ ${walkthrough}
 const footer =
   "aicr{{#if run.models}} · {{labels.model}} {{run.models}}{{/if}} · {{labels.commit}} {{vcs.head_link}}{{#if run.spent}} · {{run.spent}}{{/if}}{{#if run.url}} · [{{labels.details}}]({{run.url}}){{/if}}"
 
-export const summaryTemplate = `${summaryText(foldedWalkthrough, foldedLate)}
+export const summaryTemplate = `${summaryText(foldedWalkthrough, `${foldedSection("late")}
+${foldedSection("folded")}`)}
 <details>
 <summary>{{coverage.line}}</summary>
 
@@ -212,7 +216,8 @@ export const summaryTemplate = `${summaryText(foldedWalkthrough, foldedLate)}
 `
 
 /** Template for a summary in Swarm, which shows HTML as text. */
-export const swarmSummaryTemplate = `${summaryText(plainWalkthrough, plainLate)}
+export const swarmSummaryTemplate = `${summaryText(plainWalkthrough, `${plainSection("late")}
+${plainSection("folded")}`)}
 {{coverage.line}}
 
 {{#if coverage.left_out}}

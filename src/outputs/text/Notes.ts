@@ -16,7 +16,6 @@ const forOperators: ReadonlySet<Reason["_tag"]> = new Set([
   "ProblemsEmpty",
   "ProblemsBelowSeverity",
   "ProblemsRefuted",
-  "ProblemsDismissed",
   "RulesMuted",
   // The line of coverage has their number.
   "FilesUnchanged"

@@ -89,7 +89,7 @@ export const renderSummary = (
       ? rendered.text
       : renderTemplate(input, channel, "summary", view([rendered.notice]), builtIn).text
   return finish(
-    fillCode(text, [...shares.visible, ...shares.late], gfm),
+    fillCode(text, [...shares.visible, ...shares.late, ...shares.folded], gfm),
     marker,
     input,
     mention ? renderer.limit - roomForMention : renderer.limit
@@ -120,7 +120,7 @@ export const renderChat = (
   const view = (notices: ReadonlyArray<Reason>) => {
     const summary = summaryView(
       input,
-      { visible: named, inline: [], hidden, late: [] },
+      { visible: named, inline: [], hidden, late: [], folded: [] },
       { mention, since: false, notices, safe }
     )
     const chat = {

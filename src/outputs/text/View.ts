@@ -243,8 +243,9 @@ export interface Shares {
   readonly inline: ReadonlyArray<Finding>
   /** Number of findings below the channel's minimum severity. */
   readonly hidden: number
-  /** Late findings of at least this severity, which have no comment. */
+  /** Late findings and those of folded kinds, of at least this severity: they have no comment. */
   readonly late: ReadonlyArray<Finding>
+  readonly folded: ReadonlyArray<Finding>
 }
 
 interface SummaryOptions {
@@ -288,7 +289,8 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
       ...walkthroughView(input, safe),
       since: since ? sinceSlot : undefined
     },
-    late: lateView(shares.late, toView, language),
+    late: unpostedView(shares.late, labels.late, toView, language),
+    folded: unpostedView(shares.folded, labels.folded, toView, language),
     counts: counts.length === 0 ? undefined : counts,
     problems: shares.visible.map(toView),
     at_lines: shares.inline.length === 0 ? undefined : shares.inline.slice(0, maxItems).map(toView),
@@ -338,18 +340,23 @@ const instructionsView = ({ instructions }: Coverage, labels: Labels, safe: Safe
   }
 }
 
-/** Returns the late problems, which only the summary lists. */
-const lateView = <A>(late: ReadonlyArray<Finding>, toView: (finding: Finding) => A, language: string) => {
-  if (late.length === 0) return undefined
+/** Returns problems that only the summary lists. */
+const unpostedView = <A>(
+  findings: ReadonlyArray<Finding>,
+  title: (counts: string) => string,
+  toView: (finding: Finding) => A,
+  language: string
+) => {
+  if (findings.length === 0) return undefined
   const labels = labelsFor(language)
-  const severities = countBySeverity(late.map(({ problem }) => problem.severity)).map((one): Reason => ({
+  const severities = countBySeverity(findings.map(({ problem }) => problem.severity)).map((one): Reason => ({
     _tag: "SeverityCount",
     ...one
   }))
   return {
-    title: labels.late(inLanguage(language)({ _tag: "ProblemsFound", severities })),
-    problems: late.slice(0, maxItems).map(toView),
-    more: late.length > maxItems ? labels.more(late.length - maxItems) : undefined
+    title: title(inLanguage(language)({ _tag: "ProblemsFound", severities })),
+    problems: findings.slice(0, maxItems).map(toView),
+    more: findings.length > maxItems ? labels.more(findings.length - maxItems) : undefined
   }
 }
 

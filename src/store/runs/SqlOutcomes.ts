@@ -12,6 +12,7 @@ import type { RunCounts } from "../../domain/RunCounts.ts"
 import { deleteInSteps } from "../../database/sql/DeleteInSteps.ts"
 import { lockNames } from "../../database/RowLocks.ts"
 import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
+import { forgetJudged, judged, judgedEverywhere } from "./SqlJudged.ts"
 import { DatedOutcome, Outcomes } from "../Outcomes.ts"
 import type { Run, SettledBy } from "../Runs.ts"
 
@@ -56,6 +57,7 @@ const rowOf = (outcome: OutcomeRecord, run: Run, by: SettledBy | undefined, proj
   repository: repositoryKey(run.change),
   agent: by?.agent ?? "unknown",
   model: modelOf(run),
+  restricted: run.analysis?.restricted === true ? 1 : 0,
   project,
   found_in: run.id,
   found_at: now,
@@ -208,5 +210,13 @@ const counts =
 
 export const layer: Layer.Layer<Outcomes, never, SqlClient.SqlClient> = Layer.effect(
   Outcomes,
-  Effect.map(SqlClient.SqlClient, (sql) => Outcomes.of({ ofTarget: ofTarget(sql), counts: counts(sql) }))
+  Effect.map(SqlClient.SqlClient, (sql) =>
+    Outcomes.of({
+      ofTarget: ofTarget(sql),
+      counts: counts(sql),
+      judged: judged(sql),
+      judgedEverywhere: judgedEverywhere(sql),
+      forgetJudged: forgetJudged(sql)
+    })
+  )
 )

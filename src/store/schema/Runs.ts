@@ -150,6 +150,8 @@ export const findings: Statements = () => [
     settled TEXT,
     settled_at BIGINT,
     merged_by TEXT,
+    restricted BIGINT NOT NULL,
+    forgotten BIGINT NOT NULL DEFAULT 0,
     project TEXT NOT NULL,
     found_in TEXT NOT NULL,
     found_at BIGINT NOT NULL,
@@ -158,6 +160,7 @@ export const findings: Statements = () => [
     PRIMARY KEY (target_key, fingerprint)
   )`,
   "CREATE INDEX finding_outcomes_rates ON finding_outcomes (repository, agent, model, outcome)",
+  "CREATE INDEX finding_outcomes_judged ON finding_outcomes (repository, decided_at)",
   "CREATE INDEX finding_outcomes_age ON finding_outcomes (decided_at)",
   `CREATE TABLE settlements (
     target_key TEXT PRIMARY KEY NOT NULL,

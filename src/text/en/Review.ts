@@ -76,7 +76,12 @@ export const reviewTexts = {
   ProblemsRefuted: "{count} reported {count|problem was|problems were} refuted by verification and discarded.",
   ProblemsUnverified:
     "{count} {count|problem is|problems are} published unverified, because {count|its|their} verification failed.",
-  ProblemsDismissed: "{count} {count|problem of a kind|problems of kinds} dismissed before {count|was|were} omitted.",
+  FindingsFolded: "{count} {count|problem is|problems are} folded and {count|does|do} not count: {why}.",
+  FindingsProbed:
+    "{count} {count|problem is|problems are} shown to find out whether people accept {count|its kind|their kinds} by now.",
+  CategoryBelowFloor:
+    "people accepted {accepted} of the last {judged} in category {category} with severity {severity:severity}, an estimated {share} % ({=review.acceptance_floor}: {floor} %)",
+  WordingDismissed: "maintainers dismissed {count} like “{title}” in category {category}",
   IssueSentencesHidden: "{count} sentences of the issue address an automated reader and were not shown to it.",
   SarifMissing: "{path} ({=review.evidence.sarif}) was not read: no such text file, or it is too large.",
   SarifInvalid: "{path} ({=review.evidence.sarif}) was not read: it is not SARIF.",

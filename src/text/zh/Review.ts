@@ -68,7 +68,11 @@ export const reviewTexts = {
   ProblemsBelowSeverity: "{count} 个问题低于 {=review.min_severity}（{severity:severity}）。",
   ProblemsRefuted: "{count} 个问题经核实不成立，已丢弃。",
   ProblemsUnverified: "{count} 个问题未经复核即发布：复核失败。",
-  ProblemsDismissed: "省略了 {count} 个此前被驳回的同类问题。",
+  FindingsFolded: "{count} 个问题已折叠，不计入结果：{why}。",
+  FindingsProbed: "有 {count} 个问题仍然显示，用于了解这类问题现在是否被采纳。",
+  CategoryBelowFloor:
+    "类别 {category}、严重程度 {severity:severity} 的最近 {judged} 个问题中有 {accepted} 个被采纳，估计采纳率为 {share}%（{=review.acceptance_floor}：{floor}%）",
+  WordingDismissed: "类别 {category} 中有 {count} 个类似“{title}”的问题被维护者驳回",
   IssueSentencesHidden: "议题中有 {count} 句话针对自动读者，未向其显示。",
   SarifMissing: "未读取 {path}（{=review.evidence.sarif}）：没有此文本文件，或文件过大。",
   SarifInvalid: "未读取 {path}（{=review.evidence.sarif}）：不是 SARIF。",

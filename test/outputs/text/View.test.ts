@@ -65,7 +65,7 @@ describe("the coverage of a large change", () => {
   it("renders only the listed paths", () => {
     let rendered = 0
     const safe = { ...gfm, codeSpan: (text: string) => (rendered++, gfm.codeSpan(text)) }
-    const shares = { visible: [], inline: [], hidden: 0, late: [] }
+    const shares = { visible: [], inline: [], hidden: 0, late: [], folded: [] }
     const { coverage } = summaryView(given, shares, { mention: false, since: false, notices: [], safe })
     expect(coverage.left_out).toHaveLength(41)
     expect(coverage.left_out.at(-1)).toMatchObject({ path: "…", reason: expect.stringContaining("9960") })
