@@ -5,6 +5,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { agentCommand } from "../cli/AgentCommand.ts"
+import { acceptanceCommand } from "../cli/AcceptanceCommand.ts"
 import { catchUpCommand } from "../cli/CatchUpCommand.ts"
 import { chatCommand } from "../cli/ChatCommand.ts"
 import { configCommand } from "../cli/ConfigCommand.ts"
@@ -69,6 +70,7 @@ export const aicr = Command.make("aicr").pipe(
         whyCommand(load(() => import("./AdminAccess.ts"))),
         queueCommand(load(() => import("./AdminAccess.ts"))),
         eventsCommand(load(() => import("./AdminAccess.ts"))),
+        acceptanceCommand(load(() => import("./AdminAccess.ts"))),
         catchUpCommand(load(() => import("./AdminAccess.ts"))),
         setupCommand(load(() => import("./AdminAccess.ts"))),
         logCommand(load(() => import("./AdminAccess.ts"))),

@@ -92,6 +92,12 @@ const routes = [
   }),
   createRoute({
     getParentRoute,
+    path: "/acceptance",
+    validateSearch: required("workspace", "name"),
+    component: lazyRouteComponent(() => import("./pages/Acceptance.tsx"), "Acceptance")
+  }),
+  createRoute({
+    getParentRoute,
     path: "/statistics",
     validateSearch: only("window", "sort"),
     component: lazyRouteComponent(() => import("./pages/Statistics.tsx"), "Statistics")

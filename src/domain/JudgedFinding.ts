@@ -33,3 +33,12 @@ export const JudgedFinding = record({
   restricted: Field.flag
 })
 export type JudgedFinding = RecordValues<typeof JudgedFinding>
+
+/** Accepted and judged findings of a category and severity, of all repositories. */
+export interface JudgedCounts {
+  /** As models wrote it. */
+  readonly category: string
+  readonly severity: string
+  readonly judged: number
+  readonly accepted: number
+}

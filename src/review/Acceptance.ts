@@ -1,38 +1,18 @@
 /**
- * Estimates which kinds of findings the people of a repository accept, and decides which kinds are folded. A group is a category, a severity
- * and a model. Its share of accepted findings comes from the newest ones and is shrunk towards that of the organisation, so that few findings
- * decide nothing. A group is folded while its share and that of its last findings are below the floor: one accepted probe shows it again.
- * Findings with the same wording are folded after three dismissals of maintainers, until one of them is accepted. Pure.
+ * Decides which kinds of findings are folded for a repository: groups that its people rarely accept (domain/AcceptanceGroups.ts), and findings
+ * of the same wording after three dismissals of maintainers, until one of them is accepted. Accepted findings are examples for prompts. Pure.
  */
+import { canonicalCategory } from "../domain/CanonicalCategory.ts"
 import type { Acceptance, AcceptanceGroup, DismissedWording } from "../domain/Acceptance.ts"
-import type { JudgedFinding } from "../domain/JudgedFinding.ts"
+import { countAccepted, estimateGroups, withinLimits } from "../domain/AcceptanceGroups.ts"
+import type { JudgedCounts, JudgedFinding } from "../domain/JudgedFinding.ts"
 import type { Finding } from "../domain/Problem.ts"
-import { canonicalCategory } from "./Identity.ts"
 import { injectionIn, isInjectionReport } from "./Injection.ts"
 import { detectLanguage } from "./Languages.ts"
 import { describeFinding } from "./Reflection.ts"
 import { riskTier } from "./Risk.ts"
 import { gramsOfTitle, haveSameWording } from "./TitleGrams.ts"
 import type { TitleGrams } from "./TitleGrams.ts"
-
-/** Judged findings of a category and severity in all repositories. */
-interface OrganisationCounts extends Pick<AcceptanceGroup, "accepted" | "category" | "judged"> {
-  readonly severity: string
-}
-
-/** Newest findings of a group that count. */
-const groupWindow = 40
-/** Newest findings, one of which shows a folded group again if people accepted it. */
-const recentWindow = 4
-/** Findings of one change that count in a group, so that no single change decides. */
-const maxPerChange = 3
-/** Findings of its own from which a group is folded. */
-const minJudged = 10
-/** Findings that the share of the organisation counts as. */
-const priorStrength = 6
-/** Share of an organisation without findings, and the findings that it counts as. */
-const defaultShare = 0.5
-const defaultStrength = 4
 
 /** Newest titles whose wording is compared. */
 const maxTitles = 250
@@ -41,66 +21,6 @@ const minDismissed = 3
 
 /** Share of the findings of folded kinds that are shown all the same. */
 const probeShare = 0.05
-
-/** `judged`: the newest findings of a group, newest first. */
-const estimate = (judged: ReadonlyArray<JudgedFinding>, prior: number, floor: number) => {
-  const accepted = countAccepted(judged)
-  const share = (accepted + priorStrength * prior) / (judged.length + priorStrength)
-  const recent = judged.slice(0, recentWindow)
-  const isBelow = judged.length >= minJudged && share < floor && countAccepted(recent) < floor * recent.length
-  return { judged: judged.length, accepted, share: Math.round(share * 1000) / 1000, isBelow }
-}
-
-const countAccepted = (judged: ReadonlyArray<JudgedFinding>): number =>
-  judged.filter(({ judgement }) => judgement === "accepted").length
-
-const keyOf = (category: string, severity: string): string => JSON.stringify([canonicalCategory(category), severity])
-
-/** Returns the share that an organisation accepts of a category and severity. */
-const organisationShares = (counts: ReadonlyArray<OrganisationCounts>) => {
-  const sums = new Map<string, { judged: number; accepted: number }>()
-  for (const { accepted, category, judged, severity } of counts) {
-    const key = keyOf(category, severity)
-    const sum = sums.get(key) ?? { judged: 0, accepted: 0 }
-    sums.set(key, { judged: sum.judged + judged, accepted: sum.accepted + accepted })
-  }
-  return (category: string, severity: string): number => {
-    const { accepted, judged } = sums.get(keyOf(category, severity)) ?? { judged: 0, accepted: 0 }
-    return (accepted + defaultStrength * defaultShare) / (judged + defaultStrength)
-  }
-}
-
-/** Returns the findings that count: at most some of each change, and the newest of the group. */
-const withinLimits = (judged: ReadonlyArray<JudgedFinding>): ReadonlyArray<JudgedFinding> => {
-  const perChange = new Map<string, number>()
-  return judged
-    .filter(({ targetKey }) => {
-      const count = (perChange.get(targetKey) ?? 0) + 1
-      perChange.set(targetKey, count)
-      return count <= maxPerChange
-    })
-    .slice(0, groupWindow)
-}
-
-/** Estimates the groups of a repository. `judged`: its findings, the newest first. */
-const estimateGroups = (
-  judged: ReadonlyArray<JudgedFinding>,
-  organisation: ReadonlyArray<OrganisationCounts>,
-  floor: number
-): ReadonlyArray<AcceptanceGroup> => {
-  const prior = organisationShares(organisation)
-  const groups = Map.groupBy(judged, ({ category, model, severity }) =>
-    JSON.stringify([canonicalCategory(category), severity, model])
-  )
-  return [...groups.values()].flatMap((all) => {
-    const [newest] = all
-    if (newest === undefined) return []
-    const { model, severity } = newest
-    const category = canonicalCategory(newest.category)
-    const { isBelow, ...counts } = estimate(withinLimits(all), prior(category, severity), floor)
-    return [{ category, severity, model, ...counts, isFolded: isBelow && severity !== "critical" }]
-  })
-}
 
 /** Returns the class of the files that a wording is about. */
 const filesOf = (path: string): string => {
@@ -111,8 +31,8 @@ const filesOf = (path: string): string => {
 /** Returns the wordings that maintainers dismissed again and again. `judged`: the findings of a repository, the newest first. */
 const findDismissedWordings = (judged: ReadonlyArray<JudgedFinding>): ReadonlyArray<DismissedWording> => {
   const kinds: Array<{ readonly grams: TitleGrams; readonly key: string; readonly findings: Array<JudgedFinding> }> = []
-  for (const finding of judged.slice(0, maxTitles)) {
-    const grams = finding.judgement === "ignored" ? undefined : gramsOfTitle(finding.title)
+  for (const finding of judged.filter(({ judgement }) => judgement !== "ignored").slice(0, maxTitles)) {
+    const grams = gramsOfTitle(finding.title)
     if (grams === undefined) continue
     const key = JSON.stringify([canonicalCategory(finding.category), filesOf(finding.path)])
     const kind = kinds.find((one) => one.key === key && haveSameWording(one.grams, grams))
@@ -157,10 +77,7 @@ export const findFoldedKinds = (
       same?.wording ??
       groups.find(
         (group) =>
-          group.isFolded &&
-          group.category === category &&
-          group.severity === problem.severity &&
-          group.model === model
+          group.isFolded && group.category === category && group.severity === problem.severity && group.model === model
       )
     return kind === undefined ? undefined : { kind, isProbe: isProbe(fingerprint) }
   }
@@ -184,7 +101,8 @@ const findExamples = (judged: ReadonlyArray<JudgedFinding>, now: number): Readon
     if (judgement !== "accepted" || restricted || decidedAt >= today) continue
     const line = `- taken up by the maintainers: ${describeFinding({ category, path, severity, title })}`
     // Text that addresses the reviewer is not a description of a finding.
-    if (!byCategory.has(canonicalCategory(category)) && !injectionIn(line)) byCategory.set(canonicalCategory(category), line)
+    if (!byCategory.has(canonicalCategory(category)) && !injectionIn(line))
+      byCategory.set(canonicalCategory(category), line)
     if (byCategory.size === maxExamples) break
   }
   return [...byCategory.values()]
@@ -193,12 +111,12 @@ const findExamples = (judged: ReadonlyArray<JudgedFinding>, now: number): Readon
 /** Estimates what the people of a repository accept. `judged`: its findings, the newest first. */
 export const estimateAcceptance = (
   judged: ReadonlyArray<JudgedFinding>,
-  organisation: ReadonlyArray<OrganisationCounts>,
+  everywhere: ReadonlyArray<JudgedCounts>,
   floor: number,
   now: number
 ): Acceptance => ({
   floor,
-  groups: estimateGroups(judged, organisation, floor),
+  groups: estimateGroups(judged, everywhere, floor),
   wordings: findDismissedWordings(judged),
   examples: findExamples(judged, now)
 })

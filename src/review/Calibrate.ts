@@ -13,10 +13,10 @@
  *
  * Pure.
  */
+import { canonicalCategory } from "../domain/CanonicalCategory.ts"
 import { severityRank } from "../domain/Kinds.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import type { Finding } from "../domain/Problem.ts"
-import { canonicalCategory } from "./Identity.ts"
 import { detectLanguage } from "./Languages.ts"
 import { riskTier } from "./Risk.ts"
 

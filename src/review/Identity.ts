@@ -4,43 +4,11 @@
  * the same code occurs more than once in the same definition, the number of the occurrence. Pure.
  */
 import { createHash } from "node:crypto"
+import { canonicalCategory } from "../domain/CanonicalCategory.ts"
 import type { ReportedProblem } from "../domain/Problem.ts"
 import type { Anchored } from "./Anchor.ts"
 import { isSqueezed, squeeze } from "./CodeText.ts"
 import { enclosingDefinition } from "./Enclosing.ts"
-
-/** Names that models use for the same thing. */
-const synonyms: Readonly<Record<string, string>> = {
-  bug: "correctness",
-  "logic-error": "correctness",
-  logic: "correctness",
-  "off-by-one": "correctness",
-  functional: "correctness",
-  vulnerability: "security",
-  injection: "security",
-  "sql-injection": "security",
-  "race-condition": "concurrency",
-  race: "concurrency",
-  "thread-safety": "concurrency",
-  perf: "performance",
-  efficiency: "performance",
-  leak: "resource-leak",
-  "resource-management": "resource-leak",
-  "memory-leak": "resource-leak",
-  "error-handling": "error-handling",
-  errors: "error-handling",
-  reliability: "error-handling",
-  style: "maintainability",
-  readability: "maintainability"
-}
-
-export const canonicalCategory = (category: string): string => {
-  const plain = category
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, "-")
-    .replace(/^-|-$/g, "")
-  return Object.hasOwn(synonyms, plain) ? (synonyms[plain] ?? plain) : plain
-}
 
 /** A definition around a line, as the parser reports it. */
 interface EnclosingSymbol {

@@ -2,10 +2,10 @@
  * Selects the findings to publish: merges duplicates, drops those below the severity, and applies the limit. Dropped
  * findings are counted. Pure.
  */
+import { canonicalCategory } from "../domain/CanonicalCategory.ts"
 import { severityRank } from "../domain/Kinds.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import type { Finding } from "../domain/Problem.ts"
-import { canonicalCategory } from "./Identity.ts"
 
 export interface Merged {
   /** Most severe first, then by place. */

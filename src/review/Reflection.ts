@@ -2,11 +2,11 @@
  * Uses lessons of earlier reviews in later ones: hints for the reviewer, as data like the change itself. A hint
  * suppresses nothing. Pure.
  */
+import { canonicalCategory } from "../domain/CanonicalCategory.ts"
 import type { ReviewConfig } from "../config/schema/Review.ts"
 import type { Lesson } from "../domain/Lesson.ts"
 import type { Finding } from "../domain/Problem.ts"
 import { squeeze } from "./CodeText.ts"
-import { canonicalCategory } from "./Identity.ts"
 import { injectionIn } from "./Injection.ts"
 
 /**

@@ -21,11 +21,13 @@ export const gramsOfTitle = (title: string): TitleGrams | undefined => {
 
 /** Returns whether two titles have the same wording. */
 export const haveSameWording = (a: TitleGrams, b: TitleGrams): boolean => {
-  const [small, large] = a.size < b.size ? [a, b] : [b, a]
-  if (2 * small.size < minSimilarity * (small.size + large.size)) return false
-  let common = 0
-  for (const gram of small) if (large.has(gram)) common++
-  return 2 * common >= minSimilarity * (a.size + b.size)
+  const [few, many] = a.size < b.size ? [a, b] : [b, a]
+  let spare = few.size - (minSimilarity * (a.size + b.size)) / 2
+  for (const gram of few) {
+    if (spare < 0) return false
+    if (!many.has(gram)) spare--
+  }
+  return spare >= 0
 }
 
 /** Returns the different words in lower case, without code in backticks, names of code, digits and small words. */

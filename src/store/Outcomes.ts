@@ -2,7 +2,7 @@
 import { Context } from "effect"
 import type { Effect } from "effect"
 import { OutcomeRecord } from "../domain/FindingOutcome.ts"
-import type { JudgedFinding } from "../domain/JudgedFinding.ts"
+import type { JudgedCounts, JudgedFinding } from "../domain/JudgedFinding.ts"
 import type { OutcomeCounts } from "../domain/FindingOutcome.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import * as Field from "../domain/Field.ts"
@@ -26,15 +26,6 @@ export const DatedOutcome = record({
   decidedAt: Field.time
 })
 export type DatedOutcome = RecordValues<typeof DatedOutcome>
-
-/** Accepted and judged findings of a category and severity, of all repositories. */
-export interface JudgedCounts {
-  /** As models wrote it. */
-  readonly category: string
-  readonly severity: string
-  readonly judged: number
-  readonly accepted: number
-}
 
 export class Outcomes extends Context.Service<
   Outcomes,

@@ -16,6 +16,7 @@ export interface Benchmark {
 }
 
 const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
+  acceptance: () => import("./acceptance.ts").then((module) => module.acceptance),
   agents: () => import("./agents.ts").then((module) => module.agents),
   actors: () => import("./actors.ts").then((module) => module.actorCalls),
   catchup: () => import("./catchup.ts").then((module) => module.catchup),

@@ -116,6 +116,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["outputs.channels[].owner", "string", "—", "Override of the trigger's target"],
   ["outputs.channels[].repo", "string", "—", "Override of the trigger's target"],
   ["outputs.channels[].project_id", "string or int", "—", "Override of the trigger's target"],
+  ["review.acceptance_floor", "number 0-0.9", "0", "Share below which findings are folded"],
   ["review.dismissal", "enum", "maintainers", "`maintainers`, `anyone`"],
   ["review.status_fail_on", "enum", "—", "`info`, `low`, `medium`, `high`, `critical`"],
   ["outputs.channels[].review_approve", "enum", "never (runtime)", "`never`, `when_clean`"],

@@ -95,6 +95,7 @@ export interface EngineOptions {
   readonly round?: ReviewInput["round"]
   readonly ruleHealth?: ReviewInput["ruleHealth"]
   readonly lessons?: ReadonlyArray<Lesson>
+  readonly acceptance?: ReviewInput["acceptance"]
   readonly context?: ContextMounts
   readonly threads?: ChangeThreads["Service"]
   readonly isLastAttempt?: boolean
@@ -168,6 +169,7 @@ export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
       round: options.round,
       ruleHealth: options.ruleHealth,
       lessons: options.lessons,
+      acceptance: options.acceptance,
       isLastAttempt: options.isLastAttempt,
       ...(options.context === undefined ? {} : { context: Effect.succeed(options.context) }),
       filters

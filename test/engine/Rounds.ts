@@ -19,7 +19,7 @@ export interface Reported {
 
 /** Returns a model that reports each shown line that has one of the texts. */
 export const reporting =
-  (reported: ReadonlyArray<Reported>) =>
+  (reported: ReadonlyArray<Reported>, models = emptyReport.models) =>
   ({ prompt }: Brief) => {
     const problems: Array<ReportedProblem> = []
     let file = ""
@@ -34,12 +34,16 @@ export const reporting =
         problems.push({ file, line: Number(number), side, severity, category, title, message: title, quote })
       }
     }
-    return Effect.succeed({ ...emptyReport, problems, summary: "Read." })
+    return Effect.succeed({ ...emptyReport, models, problems, summary: "Read." })
   }
 
 type Files = Readonly<Record<string, ReadonlyArray<string>>>
 
-interface RoundOptions extends Partial<Pick<EngineOptions, "agent" | "document" | "lessons" | "review">> {
+interface RoundOptions extends Partial<
+  Pick<EngineOptions, "acceptance" | "agent" | "document" | "lessons" | "review">
+> {
+  /** Models that the reports come from. */
+  readonly models?: ReadonlyArray<string>
   readonly report?: ReadonlyArray<Reported>
   readonly isLifted?: boolean
   readonly rereads?: boolean
@@ -60,14 +64,14 @@ export const startRounds = (base: Files) => {
   let previous: Analysis | undefined
   const review = async (
     head: string,
-    { isLifted = false, report = [], rereads = false, ...more }: RoundOptions
+    { isLifted = false, models, report = [], rereads = false, ...more }: RoundOptions
   ): Promise<EngineRun> => {
     const { number = 0, reported = [] } = previous?.round ?? {}
     const run = await runEngine({
       repository,
       base: from,
       head,
-      agent: reporting(report),
+      agent: reporting(report, models),
       previous,
       round: { number, reported, isLifted, rereads: isLifted || rereads },
       ...more

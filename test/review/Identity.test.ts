@@ -3,7 +3,8 @@ import * as fc from "fast-check"
 import type { ReportedProblem } from "../../src/domain/Problem.ts"
 import { makeAnchorer } from "../harness/Anchorer.ts"
 import type { FileDiff } from "../../src/review/FileDiff.ts"
-import { canonicalCategory, fingerprint } from "../../src/review/Identity.ts"
+import { canonicalCategory } from "../../src/domain/CanonicalCategory.ts"
+import { fingerprint } from "../../src/review/Identity.ts"
 
 /** A file of functions, each with statements; some statements stand in several functions. */
 interface Source {

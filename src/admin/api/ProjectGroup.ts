@@ -3,7 +3,9 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Project, projectValues } from "../../store/Statistics.ts"
 import { describe } from "./Describe.ts"
-import { allowOne, byId, page, paging, sorting, text, workspace } from "./Parameters.ts"
+import { Severity } from "../../domain/Kinds.ts"
+import { count } from "./Fields.ts"
+import { allowOne, bodyText, byId, page, paging, sorting, text, workspace } from "./Parameters.ts"
 import { NotFound } from "./Problems.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 import { shown } from "./Shown.ts"
@@ -21,6 +23,26 @@ export const project = shown(Project, {
 const ProjectRecord = Schema.Struct(project.fields).annotate({
   identifier: "ProjectRecord",
   description: "A repository in a workspace"
+})
+
+const repository = bodyText("Repository, TRIGGER:OWNER/NAME")
+
+const AcceptedKind = Schema.Struct({
+  category: text("Category"),
+  severity: Severity,
+  model: text("Model that reported the findings, as provider/model"),
+  judged: count("Number of the newest findings that maintainers accepted or not"),
+  accepted: count("Number of accepted ones"),
+  share: Schema.Finite.annotate({ description: "Estimated share of accepted findings, 0 to 1" }),
+  folded: Schema.Boolean.annotate({ description: "Whether its findings are listed folded in the summary" })
+}).annotate({
+  identifier: "AcceptedKind",
+  description: "Findings of a category and severity, and how many are accepted"
+})
+
+const AcceptedKinds = Schema.Struct({
+  floor: Schema.Finite.annotate({ description: "`review.acceptance_floor` of the workspace; 0: nothing is folded" }),
+  items: Schema.Array(AcceptedKind)
 })
 
 export class ProjectGroup extends HttpApiGroup.make("projects")
@@ -52,6 +74,30 @@ export class ProjectGroup extends HttpApiGroup.make("projects")
       success: ProjectRecord,
       error: NotFound
     }).annotateMerge(describe("Restore a project", "Removes the mark of a deleted project."))
+  )
+  .add(
+    HttpApiEndpoint.get("acceptance", "/acceptance", {
+      query: { workspace: text("Id of a workspace"), name: text("Repository, TRIGGER:OWNER/NAME") },
+      success: AcceptedKinds,
+      error: NotFound
+    }).annotateMerge(
+      describe(
+        "List accepted kinds of findings",
+        "Lists which share of findings maintainers of a repository accept, by category, severity and model, and which kinds are folded in the workspace."
+      )
+    ),
+    HttpApiEndpoint.post("forget", "/acceptance/reset", {
+      payload: Schema.Struct({
+        name: repository,
+        category: Schema.optionalKey(bodyText("Category; default: all"))
+      }),
+      success: Schema.Struct({ forgotten: count("Number of findings that counted until now") })
+    }).annotateMerge(
+      describe(
+        "Reset acceptance",
+        "What became of findings of a repository until now counts no longer, so that their kinds are shown. The outcomes of the findings stay."
+      )
+    )
   )
   .middleware(ValidRequest)
   .middleware(Audited)

@@ -72,7 +72,12 @@ const ProjectRow = ({ onDelete, row }: { readonly row: Project; readonly onDelet
       </td>
       <td className="end">{formatShort(row.runs.failed + row.runs.timeout)}</td>
       <td className="end">{formatShort(row.findings.published)}</td>
-      <td className="end">{formatRate(row.findings.accepted_rate)}</td>
+      <td className="end">
+        <Link to="/acceptance" search={{ workspace: row.workspace, name: `${row.trigger}:${row.repository}` }}>
+          {formatRate(row.findings.accepted_rate)}
+          <span className="hidden"> {row.repository}</span>
+        </Link>
+      </td>
       <td className="end">{formatUsd(row.cost_usd)}</td>
       <td className="end">
         <Time at={row.last_run_at} />

@@ -422,6 +422,8 @@ export const fieldTexts = {
   "queue.workers.per_workspace_concurrency":
     "Reviews at the same time per workspace, in the whole cluster. Once it is set, those that wait for a model count, unless max_waiting_for_model is set, too.",
   review: "What is read, how much and when.",
+  "review.acceptance_floor":
+    "Share of findings that the people of a repository accept, below which findings of a category and severity are listed folded in the summary: they get no comment, issue or message and do not count. 5 % are shown all the same, and critical ones always. 0: nothing is folded. 0.2 is recommended.",
   "review.auto_commit": "Commits reviewed by themselves, outside pull requests.",
   "review.auto_commit.delay_seconds":
     "Seconds from the first push until the review of its batch may start; 0: immediately.",

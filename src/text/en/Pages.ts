@@ -1,5 +1,24 @@
 /** Texts of the pages, and of values that pages, commands and messages show, in English. */
 export const pageTexts = {
+  "acceptance.accepted": "Accepted",
+  "acceptance.category": "Category",
+  "acceptance.empty": "No maintainer has accepted or dismissed a finding yet",
+  "acceptance.floor":
+    "Kinds below {floor} are folded (review.acceptance_floor). The newest 40 findings of a kind count.",
+  "acceptance.folded": "folded",
+  "acceptance.judged": "Judged",
+  "acceptance.off": "Nothing is folded (review.acceptance_floor is 0). The newest 40 findings of a kind count.",
+  "acceptance.reset": "Reset",
+  "acceptance.reset.all": "Reset all",
+  "acceptance.reset.done": "Reset: {count} findings count no longer",
+  "acceptance.reset.help":
+    "What became of these findings until now counts no longer, and their kinds are shown. The outcomes of the findings stay.",
+  "acceptance.reset.title": "Reset the acceptance of {name}?",
+  "acceptance.severity": "Severity",
+  "acceptance.share": "Estimated share",
+  "acceptance.shown": "shown",
+  "acceptance.state": "State",
+  "acceptance.title": "Kinds of findings: {count}",
   "action.again": "Retry",
   "action.all": "Show all",
   "action.back": "Back",
@@ -562,6 +581,7 @@ export const pageTexts = {
   "overview.throughput": "Reviews per hour",
   "overview.today": "Reviews today (UTC)",
   "overview.waiting": "Waiting",
+  "page.acceptance": "Acceptance",
   "page.audit": "Audit",
   "page.changes": "Changes",
   "page.chat": "Chat",

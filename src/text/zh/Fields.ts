@@ -375,6 +375,8 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "queue.workers.per_workspace_concurrency":
     "每个工作区在整个集群中同时进行的评审数。设置后，等待模型的评审也计入，除非同时设置 max_waiting_for_model。",
   review: "读取什么、多少、何时读取。",
+  "review.acceptance_floor":
+    "仓库人员对某一类别和严重程度的问题的采纳率下限：低于此值时，这类问题折叠在摘要中，不发布评论、议题或消息，也不计入结果。其中 5% 仍会显示，严重问题始终显示。0：不折叠。建议 0.2。",
   "review.auto_commit": "在拉取请求之外单独评审的提交。",
   "review.auto_commit.delay_seconds": "首次收到自动提交后到期的秒数；0 不等待。",
   "review.auto_commit.exclude_sources": "不评审其提交的机器人和 CI；`[]` 清除继承的规则。",

@@ -1,0 +1,16 @@
+/** One simulated repository: folding does what the benchmark measures over twenty, and no author or sock puppet changes a decision. */
+import { expect, it } from "vitest"
+import { simulateRepository, SimulatedRecords } from "./SimulatedAcceptance.ts"
+
+const simulate = async (puppets: boolean) => {
+  await using records = new SimulatedRecords()
+  return simulateRepository({ seed: 2, changes: 400, puppets }, records)
+}
+
+it("folding keeps what people accept, and authors and sock puppets move nothing", async () => {
+  const { accepted, acceptedShown, criticalFolded, decisions, unwanted, unwantedFolded } = await simulate(false)
+  expect(acceptedShown / accepted).toBeGreaterThan(0.85)
+  expect(unwantedFolded / unwanted).toBeGreaterThan(0.3)
+  expect(criticalFolded).toBe(0)
+  expect((await simulate(true)).decisions).toBe(decisions)
+}, 60_000)

@@ -1,0 +1,101 @@
+/**
+ * A kind of finding that people of a repository rarely accept: from its records to the host, `aicr why` and the page. Nothing is folded before
+ * they have judged such findings, and an operator resets what they made of them.
+ */
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { expect, it } from "vitest"
+import * as Store from "../../src/store/StoreLayer.ts"
+import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
+import { review } from "../harness/FakeModel.ts"
+import { Installation, toFilePath } from "../harness/Installation.ts"
+
+const file = toFilePath("app")
+const line = 'export const marked = "marker-one-end"'
+const finding = {
+  file,
+  severity: "medium",
+  category: "bug",
+  title: "Marker is unclear",
+  message: "Wrong.",
+  quote: line
+}
+
+/** Records findings that a maintainer saw and merged without a repair. */
+const recordIgnored = (database: string, repository: string, model: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    for (let at = 0; at < 20; at++) {
+      yield* sql`INSERT INTO finding_outcomes ${sql.insert({
+        target_key: `${repository}#${1000 + at}`,
+        fingerprint: String(at).padStart(32, "0"),
+        repository,
+        agent: "native-llm",
+        model,
+        category: "bug",
+        severity: "medium",
+        path: "src/a.ts",
+        title: "Something else",
+        head: "a".repeat(40),
+        outcome: "open_at_merge",
+        replied: 0,
+        settled: "merged",
+        settled_at: 1,
+        merged_by: "maintainer",
+        restricted: 0,
+        project: "p",
+        found_in: "run",
+        found_at: 1,
+        decided_in: "run",
+        decided_at: at
+      })}`
+    }
+  }).pipe(Effect.provide(Store.layerSqlite({ path: database, migrate: "auto" })), Effect.runPromise)
+
+it("findings that are rarely accepted are folded in the summary", async () => {
+  await using at = await Installation.make({
+    queue: "memory",
+    env: adminEnv,
+    review: { status_check: true, status_fail_on: "medium", acceptance_floor: 0.2 }
+  })
+  at.model.script(() => review([finding], "Adds a marker."))
+  await at.aicr.start()
+  const open = async (name: string) => {
+    await at.forge.push("team/one", {
+      branch: name,
+      from: "main",
+      message: name,
+      files: { [file]: `${line}\n// ${name}\n` }
+    })
+    const pull = await at.forge.createPull("team/one", { headBranch: name, title: name })
+    await at.forge.notify(pull, "opened")
+    await at.reviewed(pull)
+    await at.settled()
+    return pull
+  }
+  const comments = (pull: Awaited<ReturnType<typeof open>>) =>
+    pull.reviews.flatMap((one) => one.comments.map(({ body }) => /Marker is unclear/.exec(body)?.[0]))
+  expect(comments(await open("first"))).toEqual(["Marker is unclear"])
+
+  const admin = await AdminSession.open(at.aicr.url)
+  const [run] = await admin.items("/runs?repo=team/one")
+  const { body } = await admin.get(`/runs/${String(run?.["id"])}`)
+  const [model = ""] = body["models"] as ReadonlyArray<string>
+  await recordIgnored(join(at.directory, "aicr.db"), `${String(run?.["trigger"])}:team/one`, model)
+
+  const pull = await open("second")
+  expect(comments(pull)).toEqual([])
+  const summary = pull.comments.at(-1)?.body ?? ""
+  expect(summary).toContain("<summary>Of kinds that are rarely accepted in this repository: 1 medium</summary>")
+  expect(summary).toMatch(/^- 🟠 Medium · .*Marker is unclear/m)
+  expect(summary).toContain("people accepted 0 of the last 20 in category correctness with severity medium")
+  expect((pull.repository.statuses.get(pull.head) ?? []).at(-1)).toMatchObject({ description: "No problems found" })
+  const command = ["src/main.mjs", "why", "team/one#2", "--config", join(at.directory, "config.yaml")]
+  const argv = ["--disable-warning=ExperimentalWarning", ...command]
+  const { stdout: why } = await promisify(execFile)(process.execPath, argv, { env: { PATH: process.env["PATH"] } })
+  expect(why).toContain("1 folded finding not posted")
+  expect(why).toContain("notice: 1 problem is folded and does not count: people accepted 0 of the last 20")
+}, 120_000)
