@@ -4,7 +4,7 @@
  */
 import type { Usage } from "../src/domain/Analysis.ts"
 import type { Finding } from "../src/domain/Problem.ts"
-import { canonicalCategory } from "../src/review/Identity.ts"
+import { canonicalCategory } from "../src/domain/CanonicalCategory.ts"
 import { addUsage, noUsage } from "../src/domain/Analysis.ts"
 import type { EvalCase, ExpectedProblem } from "./EvalCase.ts"
 

@@ -7,8 +7,8 @@ export const ToolResult = Schema.Struct({
   message: Schema.String,
   /** Path or URI as the tool names the file. */
   uri: Schema.String,
-  /** 1-based, both included. */
-  start: Schema.Int,
-  end: Schema.Int
+  /** First and last line, 1-based; absent if the result is about the file as a whole, such as an advisory about a dependency of a lock file. */
+  start: Schema.optional(Schema.Int),
+  end: Schema.optional(Schema.Int)
 })
 export type ToolResult = typeof ToolResult.Type

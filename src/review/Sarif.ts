@@ -9,7 +9,7 @@ const maxName = 60
 const maxMessage = 300
 const maxUri = 2048
 
-/** Returns the results with a line; undefined where the text is not SARIF. */
+/** Returns the results about a file or lines of one; undefined where the text is not SARIF. */
 export const readSarif = (text: string): ReadonlyArray<ToolResult> | undefined => {
   const log = parse(text)
   const runs = list(field(log, "runs"))
@@ -31,15 +31,15 @@ const toResult = (tool: string, result: unknown): ToolResult | undefined => {
   const uri = field(field(place, "artifactLocation"), "uri")
   const region = field(place, "region")
   const [start, end] = [field(region, "startLine"), field(region, "endLine")]
-  if (tool === "" || typeof uri !== "string" || uri.length > maxUri || !isLine(start)) return undefined
+  if (tool === "" || typeof uri !== "string" || uri.length > maxUri) return undefined
+  if (region !== undefined && !isLine(start)) return undefined
   const text = field(field(result, "message"), "text")
   return {
     tool,
     rule: nameOf(field(result, "ruleId")),
     message: typeof text === "string" ? oneLine(text.slice(0, maxMessage)) : "",
     uri,
-    start,
-    end: isLine(end) ? Math.max(start, end) : start
+    ...(isLine(start) ? { start, end: isLine(end) ? Math.max(start, end) : start } : {})
   }
 }
 

@@ -10,14 +10,14 @@ import type { Reported } from "./Rounds.ts"
 const acceptance: Acceptance = {
   floor: 0.2,
   groups: [
-    { category: "testing", severity: "medium", model: "fake/m", judged: 40, accepted: 0, share: 0.04, isFolded: true }
+    { category: "security", severity: "medium", model: "fake/m", judged: 40, accepted: 0, share: 0.04, isFolded: true }
   ],
   wordings: [],
   examples: ["- taken up by the maintainers: bug (high) in src/a.ts: Retry without a limit."]
 }
 const report: ReadonlyArray<Reported> = [
-  { text: "alpha3", category: "testing" },
-  { text: "alpha5", category: "testing", severity: "critical" },
+  { text: "alpha3", category: "security" },
+  { text: "alpha5", category: "security", severity: "critical" },
   { text: "alpha7", category: "correctness" }
 ]
 const listFolded = ({ folded = [] }: Analysis) => folded.map(({ finding }) => finding.problem.title?.split(" ")[0])
@@ -37,7 +37,7 @@ it("they are folded, stay folded, and do not count", async () => {
   expect(listFolded(two.analysis)).toEqual(["alpha3"])
   const three = await change.push(
     { "src/a.ts": lines("alpha").with(11, "const more = 1") },
-    { report: [...report, { text: "alpha4", category: "testing" }], models: ["fake/m"] }
+    { report: [...report, { text: "alpha4", category: "security" }], models: ["fake/m"] }
   )
   expect(listFolded(three.analysis)).toEqual(["alpha3"])
   expect(listKinds(three.analysis)).toEqual({

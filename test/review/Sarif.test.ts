@@ -19,6 +19,21 @@ describe("SARIF", () => {
     ])
   })
 
+  it("of osv-scanner is read: its results name a lock file and no line", () => {
+    const message =
+      "Package 'minimist@1.2.0' is vulnerable to 'CVE-2021-44906' (also known as 'GHSA-xvch-5gv4-984h')."
+    const one = {
+      ruleId: "CVE-2021-44906",
+      ruleIndex: 0,
+      level: "warning",
+      message: { text: message },
+      locations: [{ physicalLocation: { artifactLocation: { uri: "file:///work/package-lock.json" } } }]
+    }
+    expect(readSarif(sarif([one], "osv-scanner"))).toEqual([
+      { tool: "osv-scanner", rule: "CVE-2021-44906", message, uri: "file:///work/package-lock.json" }
+    ])
+  })
+
   it("is bounded, without signs that mean something in a comment", () => {
     const [one] =
       readSarif(sarif([result({ ruleId: "`@all` [x](http://evil)\n# y", message: { text: "x".repeat(999) } })])) ?? []

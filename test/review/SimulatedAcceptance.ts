@@ -58,13 +58,12 @@ export class SimulatedRecords implements AsyncDisposable {
       found_at: first + at,
       decided_in: "run"
     })
-    return outcomes.length === 0
-      ? Promise.resolve()
-      : this.#runtime.runPromise(
-          SqlClient.SqlClient.use((sql) =>
-            Effect.asVoid(sql`INSERT INTO finding_outcomes ${sql.insert(outcomes.map(row))}`)
-          )
-        )
+    const insert = Effect.fnUntraced(function* () {
+      const sql = yield* SqlClient.SqlClient
+      for (const [at, outcome] of outcomes.entries())
+        yield* sql`INSERT INTO finding_outcomes ${sql.insert(row(outcome, at))}`
+    })
+    return this.#runtime.runPromise(insert())
   }
 
   estimate(repository: string): Promise<Acceptance> {

@@ -55,6 +55,13 @@ const recordIgnored = (database: string, repository: string, model: string) =>
     }
   }).pipe(Effect.provide(Store.layerSqlite({ path: database, migrate: "auto" })), Effect.runPromise)
 
+const aicr = async (at: Installation, ...words: ReadonlyArray<string>): Promise<string> => {
+  const command = ["src/main.mjs", ...words, "--config", join(at.directory, "config.yaml")]
+  const argv = ["--disable-warning=ExperimentalWarning", ...command]
+  const { stdout } = await promisify(execFile)(process.execPath, argv, { env: { PATH: process.env["PATH"] } })
+  return stdout
+}
+
 it("findings that are rarely accepted are folded in the summary", async () => {
   await using at = await Installation.make({
     queue: "memory",
@@ -84,7 +91,8 @@ it("findings that are rarely accepted are folded in the summary", async () => {
   const [run] = await admin.items("/runs?repo=team/one")
   const { body } = await admin.get(`/runs/${String(run?.["id"])}`)
   const [model = ""] = body["models"] as ReadonlyArray<string>
-  await recordIgnored(join(at.directory, "aicr.db"), `${String(run?.["trigger"])}:team/one`, model)
+  const repository = `${String(run?.["trigger"])}:team/one`
+  await recordIgnored(join(at.directory, "aicr.db"), repository, model)
 
   const pull = await open("second")
   expect(comments(pull)).toEqual([])
@@ -93,9 +101,27 @@ it("findings that are rarely accepted are folded in the summary", async () => {
   expect(summary).toMatch(/^- 🟠 Medium · .*Marker is unclear/m)
   expect(summary).toContain("people accepted 0 of the last 20 in category correctness with severity medium")
   expect((pull.repository.statuses.get(pull.head) ?? []).at(-1)).toMatchObject({ description: "No problems found" })
-  const command = ["src/main.mjs", "why", "team/one#2", "--config", join(at.directory, "config.yaml")]
-  const argv = ["--disable-warning=ExperimentalWarning", ...command]
-  const { stdout: why } = await promisify(execFile)(process.execPath, argv, { env: { PATH: process.env["PATH"] } })
+  const why = await aicr(at, "why", "team/one#2")
   expect(why).toContain("1 folded finding not posted")
   expect(why).toContain("notice: 1 problem is folded and does not count: people accepted 0 of the last 20")
-}, 120_000)
+
+  // What an operator sees, and resets.
+  const workspace = String(run?.["workspace"])
+  const read = (id: string) =>
+    admin.get(`/acceptance?workspace=${id}&name=${repository.replace("team/one", "Team/One")}`)
+  expect((await read(workspace)).body).toEqual({
+    floor: 0.2,
+    items: [{ category: "correctness", severity: "medium", model, judged: 20, accepted: 0, share: 0.029, folded: true }]
+  })
+  expect((await read("unknown")).status).toBe(404)
+  expect(await aicr(at, "acceptance", "team/one")).toContain(
+    `  folded  medium   correctness: 0 of 20 findings accepted, an estimated 3 % (${model})`
+  )
+  expect(await aicr(at, "acceptance", "team/one", "--reset", "--category", "testing")).toBe(
+    "0 findings no longer counted.\n"
+  )
+  expect(await aicr(at, "acceptance", "team/one", "--reset", "--category", "correctness")).toBe(
+    "20 findings no longer counted.\n"
+  )
+  expect(comments(await open("third"))).toEqual(["Marker is unclear"])
+}, 180_000)

@@ -21,7 +21,7 @@ const maxCited = 3
 export const makeEvidenceWork = (read: ReadState) => {
   const kept: Array<Evidence> = []
 
-  const isShown = ({ path, start, end }: Evidence): boolean =>
+  const isShown = ({ path, start = 1, end = Infinity }: Evidence): boolean =>
     read.selected.files.some(
       (file) =>
         file.path === path &&
@@ -32,7 +32,8 @@ export const makeEvidenceWork = (read: ReadState) => {
     anchor === undefined || anchor.side === "old"
       ? []
       : kept.filter(
-          ({ path, start, end }) => path === anchor.path && start <= anchor.line && end >= (anchor.start ?? anchor.line)
+          ({ path, start = Infinity, end = 0 }) =>
+            path === anchor.path && start <= anchor.line && end >= (anchor.start ?? anchor.line)
         )
 
   const cite = (finding: Finding): Finding => {
@@ -79,7 +80,10 @@ export const makeEvidenceWork = (read: ReadState) => {
       return kept
         .filter(({ path }) => wanted.has(path))
         .slice(0, maxShown)
-        .map((one) => `${showName(one.path)}:${one.start}: ${nameOf(one)}: ${one.message}`)
+        .map(
+          (one) =>
+            `${showName(one.path)}${one.start === undefined ? "" : `:${one.start}`}: ${nameOf(one)}: ${one.message}`
+        )
         .join("\n")
     },
     citeEvidence: (findings: ReadonlyArray<Finding>): ReadonlyArray<Finding> => findings.map(cite)

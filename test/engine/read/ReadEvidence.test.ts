@@ -63,6 +63,19 @@ describe("results of other tools", () => {
     expect(analysis.notices).toEqual([])
   })
 
+  it("about a file as a whole are shown with it, and cited by no finding", async () => {
+    const whole = (uri: string) => ({ ...result(uri, 1, "Package 'a@1.0.0' is vulnerable"), ruleId: "CVE-2021-44906" })
+    const results = ["file:///work/src/a.ts", "file:///work/b.ts"].map((uri) => ({
+      ...whole(uri),
+      locations: [{ physicalLocation: { artifactLocation: { uri } } }]
+    }))
+    const text = JSON.stringify({ runs: [{ tool: { driver: { name: "osv-scanner" } }, results }] })
+    const { analysis, briefs } = await review(["osv.sarif"], { readLocal: () => Effect.succeed(text) })
+    const shown = briefs[0]?.prompt.split("<results-of-tools ")[1]?.split("\n").slice(1, -1)
+    expect(shown).toEqual(["src/a.ts: `osv-scanner` rule `CVE-2021-44906`: Package 'a@1.0.0' is vulnerable"])
+    expect(analysis.findings.map(({ problem }) => problem.message)).toEqual(["eval(x) is wrong.", "run(x) is wrong."])
+  })
+
   it("that cannot be read are named", async () => {
     const { analysis, briefs } = await review(["out/none.sarif", "out/text.sarif"])
     expect(analysis.notices.map(inEnglish)).toEqual([
