@@ -28,10 +28,15 @@ const filesOf = (path: string): string => {
   return `${tier >= 2 ? tier : 1} ${detectLanguage(path) ?? ""}`
 }
 
-/** Returns the wordings that maintainers dismissed again and again. `judged`: the findings of a repository, the newest first. */
+const hasWording = ({ judgement, restricted }: JudgedFinding): boolean => judgement !== "ignored" && !restricted
+
+/**
+ * Returns the wordings that maintainers dismissed again and again. `judged`: the findings of a repository, the newest first. Reviews name them, so
+ * none is from a review that could read what not every reader of the repository may read.
+ */
 const findDismissedWordings = (judged: ReadonlyArray<JudgedFinding>): ReadonlyArray<DismissedWording> => {
   const kinds: Array<{ readonly grams: TitleGrams; readonly key: string; readonly findings: Array<JudgedFinding> }> = []
-  for (const finding of judged.filter(({ judgement }) => judgement !== "ignored").slice(0, maxTitles)) {
+  for (const finding of judged.filter(hasWording).slice(0, maxTitles)) {
     const grams = gramsOfTitle(finding.title)
     if (grams === undefined) continue
     const key = JSON.stringify([canonicalCategory(finding.category), filesOf(finding.path)])

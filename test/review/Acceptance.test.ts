@@ -91,6 +91,7 @@ describe("a wording", () => {
     const [first] = dismissed(1)
     expect(first && isFolded([{ ...first, judgement: "accepted" }, ...dismissed(4)], similar())).toBe(false)
     expect(isFolded(dismissed(5, { judgement: "ignored" }), similar())).toBe(false)
+    expect(isFolded(dismissed(5, { restricted: true }), similar())).toBe(false)
   })
 
   it.each([

@@ -8,7 +8,7 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Acceptance } from "../../src/domain/Acceptance.ts"
 import type { OutcomeRecord } from "../../src/domain/FindingOutcome.ts"
-import type { JudgedFinding } from "../../src/domain/JudgedFinding.ts"
+import type { JudgedCounts, JudgedFinding } from "../../src/domain/JudgedFinding.ts"
 import type { Severity } from "../../src/domain/Kinds.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import { estimateAcceptance } from "../../src/review/Acceptance.ts"
@@ -31,6 +31,8 @@ interface SimulatedOutcome
 export class SimulatedRecords implements AsyncDisposable {
   readonly #runtime = ManagedRuntime.make(Layer.fresh(Store.layerMemory))
   #written = 0
+  #estimates = 0
+  #everywhere: ReadonlyArray<JudgedCounts> = []
 
   write(repository: string, outcomes: ReadonlyArray<SimulatedOutcome>): Promise<void> {
     const first = this.#written
@@ -66,12 +68,14 @@ export class SimulatedRecords implements AsyncDisposable {
     return this.#runtime.runPromise(insert())
   }
 
+  /** The counts of all repositories change slowly, and are read for every twentieth estimate. */
   estimate(repository: string): Promise<Acceptance> {
     return this.#runtime.runPromise(
       Outcomes.use(({ judged, judgedEverywhere }) =>
-        Effect.map(Effect.all([judged(repository), judgedEverywhere]), ([findings, everywhere]) =>
-          estimateAcceptance(findings, everywhere, floor, 0)
-        )
+        Effect.gen({ self: this }, function* () {
+          if (this.#estimates++ % 20 === 0) this.#everywhere = yield* judgedEverywhere
+          return estimateAcceptance(yield* judged(repository), this.#everywhere, floor, 0)
+        })
       )
     )
   }
@@ -136,7 +140,7 @@ const common = (() => {
 
 /** Changes until the outcome of a finding is on record, and those that one estimate serves. */
 const maxDelay = 8
-const perEstimate = 4
+const perEstimate = 6
 /** Findings that have to be treated alike after a kind is folded or shown again, and the minimum length of a measured period. */
 const settled = 20
 const minPeriod = 100
