@@ -65,6 +65,10 @@ const unreachable = (): Promise<unknown> =>
     .filter((element) => element.closest("a[href], button, select, input, label, summary, [tabindex='0']") === null)
     .map((element) => element.outerHTML.slice(0, 120))`)
 
+/** Returns the address of the page about the repository of a run. */
+const acceptancePath = (run: Readonly<Record<string, unknown>> | undefined): string =>
+  `/acceptance?workspace=${String(run?.["workspace"])}&name=${String(run?.["trigger"])}:${String(run?.["repo"])}`
+
 beforeAll(async () => {
   world = await startDashboardWorld()
   browser = await TestBrowser.start()
@@ -88,6 +92,7 @@ beforeAll(async () => {
     ["Queue", "/queue"],
     ["Queue", "/queue?tab=batches"],
     ["Projects", "/projects"],
+    ["Acceptance", acceptancePath(runs[0])],
     ["Statistics", "/statistics"],
     ["Rules", "/rules"],
     ["Nodes", "/nodes"],
