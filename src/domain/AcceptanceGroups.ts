@@ -1,7 +1,7 @@
 /**
  * Estimates which share of findings the people of a repository accept, by group: category, severity and model. The share comes from the newest
- * findings and is shrunk towards that of all repositories, so that few findings decide nothing. A group is folded while its share and that of
- * its last findings are below the floor: one accepted probe shows it again. Pure.
+ * findings and is shrunk towards that of all repositories, so that few findings decide nothing. A group is folded while its share is below the
+ * floor and too few of its last findings were accepted: with a low floor one accepted probe shows it again. Pure.
  */
 import type { AcceptanceGroup } from "./Acceptance.ts"
 import { canonicalCategory } from "./CanonicalCategory.ts"
@@ -9,8 +9,8 @@ import type { JudgedCounts, JudgedFinding } from "./JudgedFinding.ts"
 
 /** Newest findings of a group that count. */
 const groupWindow = 40
-/** Newest findings, one of which shows a folded group again if people accepted it. */
-const recentWindow = 4
+/** Newest findings that show a folded group again: one accepted one is enough with a floor below 0.25, and the share of the floor above. */
+const recentWindow = 8
 /** Findings of one change that count in a group, so that no single change decides. */
 const maxPerChange = 3
 /** Findings of its own from which a group is folded. */
@@ -26,7 +26,8 @@ const estimate = (judged: ReadonlyArray<JudgedFinding>, prior: number, floor: nu
   const accepted = countAccepted(judged)
   const share = (accepted + priorStrength * prior) / (judged.length + priorStrength)
   const recent = judged.slice(0, recentWindow)
-  const isBelow = judged.length >= minJudged && share < floor && countAccepted(recent) < floor * recent.length
+  const enough = Math.max(1, Math.floor(floor * recentWindow))
+  const isBelow = judged.length >= minJudged && share < floor && countAccepted(recent) < enough
   return { judged: judged.length, accepted, share: Math.round(share * 1000) / 1000, isBelow }
 }
 

@@ -15,7 +15,7 @@ import { gramsOfTitle, haveSameWording } from "./TitleGrams.ts"
 import type { TitleGrams } from "./TitleGrams.ts"
 
 /** Newest titles whose wording is compared. */
-const maxTitles = 250
+const maxTitles = 100
 /** Dismissed findings that make a wording. */
 const minDismissed = 3
 
