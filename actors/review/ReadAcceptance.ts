@@ -18,7 +18,10 @@ export const readAcceptance = Effect.fnUntraced(function* ({ change }: Pick<Run,
     ),
     Effect.catch(({ message }) =>
       Effect.as(
-        Effect.logWarning("acceptance of the repository unavailable, nothing is folded", { repository, error: message }),
+        Effect.logWarning("acceptance of the repository unavailable, nothing is folded", {
+          repository,
+          error: message
+        }),
         undefined
       )
     )

@@ -21,7 +21,9 @@ export const reviewOnRecord = Effect.fn("reviewOnRecord")(function* (
     keepReferences: recording.keepReferences,
     context: Effect.provideContext(context, services)
   }).pipe(
-    Effect.map((analysis) => (readsMembersOnly(input, outsider) ? { ...analysis, restricted: true as const } : analysis)),
+    Effect.map((analysis) =>
+      readsMembersOnly(input, outsider) ? { ...analysis, restricted: true as const } : analysis
+    ),
     Effect.tap(() => recording.keep(input)),
     Effect.tapError(() => recording.keep(input))
   )

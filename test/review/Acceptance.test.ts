@@ -26,7 +26,14 @@ const estimate = (judged: ReadonlyArray<JudgedFinding>, organisation = [] as nev
   estimateAcceptance(judged, organisation, floor, now)
 const finding = (over: Partial<Finding["problem"]> = {}, fingerprint = "f".repeat(32)): Finding => ({
   fingerprint,
-  problem: { file: "lib/b.ts", severity: "low", category: "maintainability", title: "Some other words", message: "m", ...over }
+  problem: {
+    file: "lib/b.ts",
+    severity: "low",
+    category: "maintainability",
+    title: "Some other words",
+    message: "m",
+    ...over
+  }
 })
 const isFolded = (judged: ReadonlyArray<JudgedFinding>, one = finding(), floor = 0.2): boolean =>
   findFoldedKinds(estimate(judged, [], floor), model)(one) !== undefined
@@ -72,8 +79,12 @@ describe("a category", () => {
   it("begins with the share of the organisation", () => {
     const organisation = (accepted: number) => [{ category: "style", severity: "low", judged: 400, accepted }]
     const share = (accepted: number) =>
-      estimateAcceptance(many(10, (at) => (at > 7 ? { judgement: "accepted" } : {})), organisation(accepted), 0.2, now)
-        .groups[0]
+      estimateAcceptance(
+        many(10, (at) => (at > 7 ? { judgement: "accepted" } : {})),
+        organisation(accepted),
+        0.2,
+        now
+      ).groups[0]
     expect(share(4)).toMatchObject({ share: 0.131, isFolded: true })
     expect(share(300)).toMatchObject({ share: 0.405, isFolded: false })
   })
@@ -81,7 +92,12 @@ describe("a category", () => {
 
 describe("a wording", () => {
   const dismissed = (count: number, over: Partial<JudgedFinding> = {}) =>
-    many(count, (at) => ({ category: "bug", judgement: "dismissed", title: `Missing null check in \`pay${at}()\``, ...over }))
+    many(count, (at) => ({
+      category: "bug",
+      judgement: "dismissed",
+      title: `Missing null check in \`pay${at}()\``,
+      ...over
+    }))
   const similar = (over: Partial<Finding["problem"]> = {}) =>
     finding({ severity: "high", category: "correctness", title: "Null check missing in refundAll(order)", ...over })
 
@@ -118,7 +134,10 @@ it("one in twenty is a probe, by its fingerprint", () => {
   ).filter((one) => one?.isProbe === true)
   expect(probes.length / 2000).toBeGreaterThan(0.03)
   expect(probes.length / 2000).toBeLessThan(0.07)
-  expect([fold(finding({}, "00000000")), fold(finding({}, "0ccccccd"))]).toMatchObject([{ isProbe: true }, { isProbe: false }])
+  expect([fold(finding({}, "00000000")), fold(finding({}, "0ccccccd"))]).toMatchObject([
+    { isProbe: true },
+    { isProbe: false }
+  ])
 })
 
 describe("examples", () => {
@@ -143,6 +162,8 @@ describe("examples", () => {
   })
 
   it("are few", () => {
-    expect(estimate(many(90, (at) => ({ judgement: "accepted", category: `kind-${"abcdefghij"[at % 10]}` }))).examples).toHaveLength(5)
+    expect(
+      estimate(many(90, (at) => ({ judgement: "accepted", category: `kind-${"abcdefghij"[at % 10]}` }))).examples
+    ).toHaveLength(5)
   })
 })

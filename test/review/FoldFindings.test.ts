@@ -16,7 +16,14 @@ const acceptance: Acceptance = {
 }
 const finding = (fingerprint: string, over: Partial<Finding["problem"]> = {}): Finding => ({
   fingerprint: fingerprint.padEnd(32, "f"),
-  problem: { file: "src/a.ts", severity: "low", category: "testing", title: `Test of ${fingerprint}`, message: "m", ...over }
+  problem: {
+    file: "src/a.ts",
+    severity: "low",
+    category: "testing",
+    title: `Test of ${fingerprint}`,
+    message: "m",
+    ...over
+  }
 })
 const input = { acceptance, model: "fake/model", published: [] }
 const names = (findings: ReadonlyArray<Finding>) => findings.map(({ fingerprint }) => fingerprint[0])
@@ -26,7 +33,12 @@ const folded = (findings: ReadonlyArray<Finding>, over: Partial<typeof input> = 
 }
 
 describe("a finding of a folded kind", () => {
-  const mixed = [finding("a"), finding("b", { severity: "medium" }), finding("00"), finding("c", { severity: "critical" })]
+  const mixed = [
+    finding("a"),
+    finding("b", { severity: "medium" }),
+    finding("00"),
+    finding("c", { severity: "critical" })
+  ]
 
   it("is folded, unless it is a probe", () => {
     expect(folded(mixed)).toEqual({ shown: ["b", "0", "c"], folded: ["a"] })
@@ -52,7 +64,10 @@ describe("a finding of a folded kind", () => {
       { finding: { ...finding("a"), round: { kind: "new", since: 1 } }, why },
       { finding: finding("b"), why }
     ]
-    const again = splitFolded([finding("a", { message: "again" }), finding("b", { severity: "critical" }), finding("c")], earlier)
+    const again = splitFolded(
+      [finding("a", { message: "again" }), finding("b", { severity: "critical" }), finding("c")],
+      earlier
+    )
     expect(again).toEqual({
       folded: [{ finding: { ...finding("a", { message: "again" }), round: { kind: "new", since: 1 } }, why }],
       others: [finding("b", { severity: "critical" }), finding("c")]

@@ -20,8 +20,7 @@ describe("SARIF", () => {
   })
 
   it("of osv-scanner is read: its results name a lock file and no line", () => {
-    const message =
-      "Package 'minimist@1.2.0' is vulnerable to 'CVE-2021-44906' (also known as 'GHSA-xvch-5gv4-984h')."
+    const message = "Package 'minimist@1.2.0' is vulnerable to 'CVE-2021-44906' (also known as 'GHSA-xvch-5gv4-984h')."
     const one = {
       ruleId: "CVE-2021-44906",
       ruleIndex: 0,

@@ -29,7 +29,10 @@ describe("titles", () => {
     expect([same(a, b), same(b, a)]).toEqual([false, false])
   })
 
-  it.each(["`pay()`", "", "a in the", "x1 y2 z3", "refundAll(order)"])("without words describe nothing: %j", (title) => {
-    expect(gramsOfTitle(title)).toBeUndefined()
-  })
+  it.each(["`pay()`", "", "a in the", "x1 y2 z3", "refundAll(order)"])(
+    "without words describe nothing: %j",
+    (title) => {
+      expect(gramsOfTitle(title)).toBeUndefined()
+    }
+  )
 })

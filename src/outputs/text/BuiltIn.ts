@@ -181,8 +181,11 @@ ${walkthrough}
 const footer =
   "aicr{{#if run.models}} · {{labels.model}} {{run.models}}{{/if}} · {{labels.commit}} {{vcs.head_link}}{{#if run.spent}} · {{run.spent}}{{/if}}{{#if run.url}} · [{{labels.details}}]({{run.url}}){{/if}}"
 
-export const summaryTemplate = `${summaryText(foldedWalkthrough, `${foldedSection("late")}
-${foldedSection("folded")}`)}
+export const summaryTemplate = `${summaryText(
+  foldedWalkthrough,
+  `${foldedSection("late")}
+${foldedSection("folded")}`
+)}
 <details>
 <summary>{{coverage.line}}</summary>
 
@@ -216,8 +219,11 @@ ${foldedSection("folded")}`)}
 `
 
 /** Template for a summary in Swarm, which shows HTML as text. */
-export const swarmSummaryTemplate = `${summaryText(plainWalkthrough, `${plainSection("late")}
-${plainSection("folded")}`)}
+export const swarmSummaryTemplate = `${summaryText(
+  plainWalkthrough,
+  `${plainSection("late")}
+${plainSection("folded")}`
+)}
 {{coverage.line}}
 
 {{#if coverage.left_out}}

@@ -150,7 +150,7 @@ export const findings: Statements = () => [
     settled TEXT,
     settled_at BIGINT,
     merged_by TEXT,
-    restricted BIGINT NOT NULL,
+    restricted BIGINT NOT NULL DEFAULT 0,
     forgotten BIGINT NOT NULL DEFAULT 0,
     project TEXT NOT NULL,
     found_in TEXT NOT NULL,
