@@ -84,7 +84,7 @@ const sarif: FuzzTarget = {
   ],
   words: ['"runs":', '"results":', '"uri":"', "%2e%2e/", "file:///", "\\u0000", "1e9", "[", "]"],
   check: (input) => {
-    for (const { end, message, rule, start, tool, uri } of readSarif(text(input)) ?? []) {
+    for (const { start = 1, end = start, message, rule, tool, uri } of readSarif(text(input)) ?? []) {
       ensure(start >= 1 && end >= start, "lines are in order")
       ensure(tool !== "" && tool.length <= 60 && rule.length <= 60 && message.length <= 300, "texts are bounded")
       ensure(!/[`<>@\n]/.test(tool + rule), "names have no sign with a meaning in Markdown")

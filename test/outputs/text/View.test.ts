@@ -41,7 +41,7 @@ it("a problem that breaks a rule names it", () => {
 })
 
 it("the coverage names the instructions that applied, and those that do not exist", () => {
-  const shares = { visible: [], inline: [], hidden: 0, late: [] }
+  const shares = { visible: [], inline: [], hidden: 0, late: [], folded: [] }
   const options = { mention: false, since: false, notices: [], safe: gfm }
   const read = { reviewed: ["a"], skipped: [], lines: 1 }
   const instructions = [
