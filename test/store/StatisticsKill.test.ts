@@ -4,9 +4,11 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { Client } from "pg"
 import { Runs } from "../../src/store/Runs.ts"
 import * as Store from "../../src/store/StoreLayer.ts"
 import { bundledScript, compiledCode } from "../harness/BundledScript.ts"
+import { waitUntil } from "../harness/Wait.ts"
 import { freshDatabase, postgresAt } from "./Databases.ts"
 import type { Database } from "./Databases.ts"
 import { settle, token } from "./EndedRuns.ts"
@@ -37,7 +39,22 @@ const chooseKills = (statements: ReadonlyArray<string>): ReadonlyArray<number> =
   return statements.flatMap((text, at) => (at % every === 0 || text === "COMMIT" ? [at + 1] : []))
 }
 
-/** Reads records and statistics in one statement, because a killed process may have sent its COMMIT. */
+/** Waits until the server has ended the connections of the killed process, whose COMMIT it may still be executing. */
+const untilDisconnected = async (url: string): Promise<void> => {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    const others = `SELECT pid, query FROM pg_stat_activity
+      WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`
+    await waitUntil(async () => (await client.query(others)).rows.length === 0, {
+      describe: () => "the connections of a killed process remain"
+    })
+  } finally {
+    await client.end()
+  }
+}
+
+/** Reads records and statistics in one statement. */
 const compare = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<Record<string, number>>`SELECT
@@ -112,6 +129,7 @@ describe("ending a run", () => {
     ])
     for (const [index, [at, when]] of kills.entries()) {
       await runChild(["postgres", url, String(at), String(when)], true)
+      await untilDisconnected(url)
       assert.strictEqual(await check(postgresAt(url)), 4 + index * 2)
     }
   })

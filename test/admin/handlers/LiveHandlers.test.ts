@@ -122,12 +122,12 @@ describe("changes", () => {
     const shared = await startAdmin({ records: counted })
     const token = String(await shared.token())
     const end = new AbortController()
+    const from = performance.now()
     const viewers = await Promise.all(
       Array.from({ length: 40 }, () =>
         fetch(`${shared.url}/api/admin/live`, { headers: { authorization: `Bearer ${token}` }, signal: end.signal })
       )
     )
-    const from = performance.now()
     const isRead = async ({ body }: Response) => (await body?.getReader().read())?.value?.length
     await Promise.all(viewers.map(isRead))
     await waitUntil(() => Promise.resolve(reads >= 3), { describe: () => `${reads} reads` })
