@@ -14,7 +14,7 @@ export const common = {
 }
 
 /** Node loads modules as it does for the service, with the compiled code that RunFolder.ts keeps: nothing is transformed, also not by a first run. */
-export const loadedByNode = { viteModuleRunner: false }
+export const loadedByNode = { viteModuleRunner: false, nodeLoader: false }
 
 /**
  * Files that get a process of their own: they start programs and wait for them most of the time, measure the memory of the process, or change
