@@ -1,7 +1,8 @@
 /**
  * Decides what became of the findings of changes that ended, on each node that executes reviews, because it has the mirrors of their repositories.
  * A node claims ends in the records (src/store/Settlements.ts) and renews its claims while it works; other nodes claim those of a process that
- * has ended. Failures are repeated with growing pauses, and given up after three days.
+ * has ended. Failures are repeated with growing pauses, and given up after three days. Every ten minutes it looks at findings of merges a month
+ * ago (LaterLook.ts).
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
@@ -12,6 +13,8 @@ import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
 import { Settlements } from "../../src/store/Settlements.ts"
 import type { ClaimedEnd } from "../../src/store/Settlements.ts"
 import { missingToken } from "../review/MissingToken.ts"
+import { lookLater } from "./LaterLook.ts"
+import { step } from "../upkeep/SweepStep.ts"
 import { settleEnd } from "./SettleEnd.ts"
 
 /** Interval between reads of the records without work: the longest wait of an end. */
@@ -25,6 +28,7 @@ const batch = 8
 const concurrency = 2
 /** Pause while a review of the change has not ended, and between failed attempts. */
 const reviewMillis = 10_000
+const lookEvery = Duration.minutes(10)
 const retry = doubling(15_000, 3_600_000)
 
 const postpone = Effect.fnUntraced(function* (end: ClaimedEnd, owner: string, millis: number, isAttempt: boolean) {
@@ -99,15 +103,9 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { owner } = yield* NodeIdentity
     const lost = yield* Effect.catch(findLost(), () => Effect.succeed(new Set<string>()))
-    yield* settleAll(owner, lost).pipe(
-      Effect.catchCause((cause) =>
-        limitWarning("ended changes", (suppressed) =>
-          Effect.logWarning("ended changes not read, it is repeated", { suppressed }, cause)
-        )
-      ),
-      Effect.andThen(Effect.sleep(pollEvery)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    const settling = Effect.andThen(step("settle", settleAll(owner, lost)), Effect.sleep(pollEvery))
+    const looking = Effect.andThen(Effect.sleep(lookEvery), step("later look", lookLater))
+    yield* Effect.forkScoped(Effect.forever(settling))
+    yield* Effect.forkScoped(Effect.forever(looking))
   })
 )

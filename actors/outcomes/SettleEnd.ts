@@ -89,7 +89,7 @@ const readStates = Effect.fnUntraced(function* (
   const isMerged = pull.state === "merged"
   const head = isMerged ? (pull.mergeCommit ?? (yield* client.branchHead(pull.repo, pull.baseRef))) : pull.head
   const reviewed = records[0]?.head ?? head
-  if (baseUrl === undefined || !isForgeKind(kind)) return records.map(({ outcome }) => outcome)
+  if (baseUrl === undefined || !isForgeKind(kind)) return { head, states: records.map(({ outcome }) => outcome) }
   const pullRef = (yield* Forges).of(kind).pullRef(end.number)
   const request: GitCheckoutRequest = {
     url: cloneUrl(baseUrl, pull.repo),
@@ -111,7 +111,7 @@ const readStates = Effect.fnUntraced(function* (
     ({ reason }) => reason === "absent" && reviewed !== head,
     () => vcs.checkout({ ...request, base: head })
   )
-  return yield* settleChange(checkout, records)
+  return { head, states: yield* settleChange(checkout, records) }
 }, Effect.scoped)
 
 /** Decides about the findings, and stores their outcomes. May be repeated. */
@@ -125,10 +125,12 @@ export const settleEnd = Effect.fn("settleEnd")(function* (end: ClaimedEnd) {
     return "open" satisfies Settled
   }
   const records = yield* withReactions(ended, end, yield* settlements.undecided(end.targetKey))
-  const states = yield* readStates(ended, end, records)
+  const { head, states } = yield* readStates(ended, end, records)
   const isMerged = ended.pull.state === "merged"
   const change: EndedChange = {
     end: isMerged ? "merged" : "closed",
+    head,
+    baseRef: ended.pull.baseRef,
     mergedBy: isMerged ? yield* findMerger(ended) : undefined
   }
   const now = yield* Clock.currentTimeMillis

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { agentLayer } from "../agent/AgentLayer.ts"
 import { localCliAgents } from "./AgentServices.ts"
 import type { EvaluateOptions } from "../cli/EvalCommand.ts"
-import type { ReadOutcomes } from "../cli/EvalRecorded.ts"
+import type { ListOutcomes, ReadOutcomes } from "../cli/EvalRecorded.ts"
 import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import { localConfig } from "../cli/local/LocalConfig.ts"
@@ -17,6 +17,7 @@ import { detectModel, detectVariables } from "../llm/providers/Detect.ts"
 import { gatewayLayer } from "../llm/GatewayLayer.ts"
 import * as Logging from "../observability/logs/Logging.ts"
 import { Outcomes } from "../store/Outcomes.ts"
+import type { OutcomePage } from "../store/Outcomes.ts"
 import { layerLocal } from "../vcs/LocalLayer.ts"
 import * as GitScratchRepository from "../vcs/git/GitScratchRepository.ts"
 
@@ -35,6 +36,28 @@ export const readOutcomes: ReadOutcomes = (config, since) =>
       onRecords(
         config,
         Outcomes.use((outcomes) => outcomes.counts(since))
+      )
+  )
+
+/** Outcomes that are read at a time. */
+const pageSize = 1000
+
+/** Passes the outcomes of the findings of the service with this configuration on. */
+export const listOutcomes: ListOutcomes = (config, print, since) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./OpenRecords.ts")),
+    ({ onRecords }) =>
+      onRecords(
+        config,
+        Effect.gen(function* () {
+          const outcomes = yield* Outcomes
+          let after: OutcomePage["after"]
+          do {
+            const page = yield* outcomes.list({ since, after, limit: pageSize })
+            yield* print(page)
+            after = page.length < pageSize ? undefined : page.at(-1)
+          } while (after !== undefined)
+        })
       )
   )
 

@@ -8,7 +8,7 @@ import { setNames } from "../../eval/datasets/Sets.ts"
 import { compare, measure, tallyCase } from "../../eval/Metrics.ts"
 import type { EvalScore, ScoredCase } from "../../eval/Score.ts"
 import { reportRecorded, unusedWhenRecorded } from "./EvalRecorded.ts"
-import type { ReadOutcomes } from "./EvalRecorded.ts"
+import type { RecordedOutcomes } from "./EvalRecorded.ts"
 import { ExitWith, refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 import { engineFlags } from "./local/EngineFlags.ts"
@@ -87,6 +87,10 @@ const flags = {
     Flag.withDescription(
       "Review nothing; report what became of the findings that the service of --config published (default: config.yaml)"
     )
+  ),
+  lines: Flag.Boolean("lines").pipe(
+    Flag.withDefault(false),
+    Flag.withDescription("With --recorded: print one JSON object per finding, a line each, instead of numbers")
   ),
   days: Flag.Int("days").pipe(Flag.withDescription("With --recorded: only findings of the last days"), Flag.optional),
   json: jsonFlag,
@@ -187,9 +191,8 @@ const judge = Effect.fnUntraced(function* (
   }
 })
 
-export interface EvalRuns {
+export interface EvalRuns extends RecordedOutcomes {
   readonly evaluate: (options: EvaluateOptions) => Effect.Effect<EvalScore, ExitWith, StoredRevisions>
-  readonly readOutcomes: ReadOutcomes
 }
 
 export const evalCommand = (runs: Effect.Effect<EvalRuns>) =>
@@ -201,9 +204,9 @@ export const evalCommand = (runs: Effect.Effect<EvalRuns>) =>
       if (given.recorded) {
         const unused = unusedWhenRecorded(given)
         if (unused.length > 0) return yield* refused(`--recorded reviews nothing: leave out ${unused.join(", ")}`)
-        const { readOutcomes } = yield* runs
-        return yield* reportRecorded(readOutcomes, configs, Option.getOrUndefined(days), json)
+        return yield* reportRecorded(yield* runs, configs, Option.getOrUndefined(days), { json, lines: given.lines })
       }
+      if (given.lines) return yield* refused("--lines needs --recorded")
       if (Option.isSome(days)) return yield* refused("--days needs --recorded")
       const path = Option.getOrElse(given.path, () => bundledCases)
       const least = {

@@ -36,6 +36,10 @@ import type { RecordValues } from "./Record.ts"
 const ChangeEnd = Schema.Literals(["merged", "closed"])
 type ChangeEnd = typeof ChangeEnd.Type
 
+/** `kept`: its code is as it was merged. */
+const LaterChange = Schema.Literals(["changed", "kept"])
+export type LaterChange = typeof LaterChange.Type
+
 export const OutcomeRecord = record({
   fingerprint: Field.text,
   category: Field.text,
@@ -61,7 +65,12 @@ export const OutcomeRecord = record({
   settled: Field.optional(Field.stored(ChangeEnd)),
   settledAt: Field.optional(Field.time),
   /** Person who merged the change; absent unless it is merged, and where the host does not name one. */
-  mergedBy: Field.optional(Field.stored(DecidedBy))
+  mergedBy: Field.optional(Field.stored(DecidedBy)),
+  /** Commit at which the end was decided, and the branch that a merge went to. */
+  settledHead: Field.optional(Field.text),
+  baseRef: Field.optional(Field.text),
+  /** Whether its code was changed within the month after the merge; absent before that, and where it could not be read. */
+  later: Field.optional(Field.stored(LaterChange))
 })
 export type OutcomeRecord = RecordValues<typeof OutcomeRecord>
 
@@ -188,6 +197,8 @@ export const decideOutcomes = (
 /** The end of a change, as its host reports it. */
 export interface EndedChange {
   readonly end: ChangeEnd
+  readonly head: string
+  readonly baseRef: string
   readonly mergedBy: DecidedBy | undefined
 }
 
@@ -205,28 +216,38 @@ export const withReaction = (earlier: OutcomeRecord, reaction: Reaction | undefi
 export const settleOutcome = (
   earlier: OutcomeRecord,
   state: FindingState,
-  { end, mergedBy }: EndedChange,
+  { baseRef, end, head, mergedBy }: EndedChange,
   now: number
 ): OutcomeRecord => ({
   ...earlier,
   outcome: state === "open" && end === "merged" ? "open_at_merge" : state,
   settled: end,
   settledAt: now,
-  mergedBy: end === "merged" ? mergedBy : undefined
+  mergedBy: end === "merged" ? mergedBy : undefined,
+  settledHead: head,
+  baseRef,
+  later: undefined
 })
 
+/** Returns whether the code of a finding was changed since its change was merged. `state`: what its code is now. */
+export const decideLater = (state: FindingState): LaterChange =>
+  state === "fixed" || state === "partly" ? "changed" : "kept"
+
 /** Counts of one agent and model in one repository. */
-export interface OutcomeCounts {
-  readonly repository: string
-  readonly agent: string
-  readonly model: string
-  readonly findings: number
-  readonly fixed: number
-  readonly dismissed: number
-  readonly partly: number
-  readonly withdrawn: number
-  readonly movedAway: number
-  readonly openAtMerge: number
-  readonly open: number
-  readonly replied: number
-}
+export const OutcomeCounts = record({
+  repository: Field.text,
+  agent: Field.text,
+  model: Field.text,
+  findings: Field.sum,
+  fixed: Field.sum,
+  dismissed: Field.sum,
+  partly: Field.sum,
+  withdrawn: Field.sum,
+  movedAway: Field.sum,
+  openAtMerge: Field.sum,
+  open: Field.sum,
+  replied: Field.sum,
+  /** Those whose code was changed within the month after the merge. */
+  changedLater: Field.sum
+})
+export type OutcomeCounts = RecordValues<typeof OutcomeCounts>

@@ -46,7 +46,7 @@ const DurationJson = Schema.Struct({
 
 const FindingsJson = Schema.Struct({
   published: count(
-    "Findings of published reviews of pull requests; each counts once per pull request, when it was found."
+    "Findings of published reviews of pull requests, and of submitted changes of Perforce and Subversion; each counts once per pull request or branch, when it was found."
   ),
   fixed: count("Of these, accepted: a later commit, or the end of the change, resolved it."),
   dismissed: count("Of these, dismissed by a person with the permission."),

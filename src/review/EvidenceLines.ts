@@ -9,7 +9,7 @@ const digestLength = 10
 const maxLine = 4000
 
 /** A line with letters or digits. */
-export interface EvidenceLine {
+interface EvidenceLine {
   readonly digest: string
   /** 0-based position in the file. */
   readonly at: number
@@ -23,7 +23,7 @@ export interface EvidenceFile {
 }
 
 /** Returns the digest of a line without its layout; undefined if it has no letters and digits. */
-export const digestLine = (line: string): { readonly digest: string; readonly weight: number } | undefined => {
+const digestLine = (line: string): { readonly digest: string; readonly weight: number } | undefined => {
   const squeezed = squeeze(line.slice(0, maxLine))
   const value = weight(squeezed)
   return value === 0

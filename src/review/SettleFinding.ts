@@ -30,7 +30,7 @@ export interface UnsettledFinding {
 }
 
 /** Files that decide about a finding. */
-export interface SettledFiles {
+interface SettledFiles {
   /** Its file at the end of the change, also under a new path; null if there is none, undefined if it cannot be read. */
   readonly own: EvidenceFile | null | undefined
   /** Its file as the newest review read it; null and undefined likewise. */

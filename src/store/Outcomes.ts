@@ -27,11 +27,38 @@ export const DatedOutcome = record({
 })
 export type DatedOutcome = RecordValues<typeof DatedOutcome>
 
+const { anchor: _anchor, evidence: _evidence, code: _code, ...listed } = OutcomeRecord.fields
+/** An outcome as exports have it: without the digests of its code. */
+export const ListedOutcome = record({
+  targetKey: Field.text,
+  ...listed,
+  repository: Field.text,
+  agent: Field.text,
+  model: Field.text,
+  foundIn: Field.text,
+  foundAt: Field.time,
+  decidedAt: Field.time
+})
+export type ListedOutcome = RecordValues<typeof ListedOutcome>
+
+export interface OutcomePage {
+  /** Lists findings that were found since then (milliseconds since the epoch). */
+  readonly since: number
+  /** Lists those that follow this one. */
+  readonly after?: Pick<ListedOutcome, "fingerprint" | "targetKey"> | undefined
+  readonly limit: number
+}
+
 export class Outcomes extends Context.Service<
   Outcomes,
   {
-    /** Returns the outcomes of the findings of a pull request. */
-    readonly ofTarget: (targetKey: TargetKey) => Effect.Effect<ReadonlyArray<DatedOutcome>, StoreError>
+    /** Returns the outcomes of the findings of a pull request or of a branch, of all or of these ones. */
+    readonly ofTarget: (
+      targetKey: TargetKey,
+      fingerprints?: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<DatedOutcome>, StoreError>
+    /** Lists outcomes by change and fingerprint. */
+    readonly list: (page: OutcomePage) => Effect.Effect<ReadonlyArray<ListedOutcome>, StoreError>
     /** Returns the counts per repository, agent and model, of findings found since then (milliseconds since the epoch). */
     readonly counts: (since: number) => Effect.Effect<ReadonlyArray<OutcomeCounts>, StoreError>
     /** Returns the newest judged findings of each category, severity and model of a repository (`repositoryKey`), newest first. */

@@ -5,6 +5,7 @@
 import { Context } from "effect"
 import type { Effect } from "effect"
 import { OutcomeRecord } from "../domain/FindingOutcome.ts"
+import type { LaterChange } from "../domain/FindingOutcome.ts"
 import * as Field from "../domain/Field.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import { TriggerKind } from "../domain/Kinds.ts"
@@ -26,6 +27,17 @@ export const ClaimedEnd = record({
   attempts: Field.integer
 })
 export type ClaimedEnd = RecordValues<typeof ClaimedEnd>
+
+/** Findings of one merge whose code is looked at again. */
+export interface LaterFindings {
+  readonly trigger: string
+  /** Name of the repository at its host. */
+  readonly repo: string
+  readonly settledHead: string
+  /** Newest commit of the branch that a review has used. */
+  readonly tip: string
+  readonly records: ReadonlyArray<OutcomeRecord & { readonly targetKey: TargetKey }>
+}
 
 interface ClaimRequest {
   /** NodeIdentity.owner. */
@@ -68,5 +80,20 @@ export class Settlements extends Context.Service<
       records: ReadonlyArray<OutcomeRecord>,
       now: number
     ) => Effect.Effect<number, StoreError>
+    /**
+     * Returns merged findings that were not fixed, which were decided about before `until` and not before `since`, with a newer commit of their
+     * branch: at most 200 findings.
+     */
+    readonly later: (period: {
+      readonly since: number
+      readonly until: number
+    }) => Effect.Effect<ReadonlyArray<LaterFindings>, StoreError>
+    readonly storeLater: (
+      changes: ReadonlyArray<{
+        readonly targetKey: TargetKey
+        readonly fingerprint: string
+        readonly later: LaterChange
+      }>
+    ) => Effect.Effect<void, StoreError>
   }
 >()("aicr/store/Settlements") {}

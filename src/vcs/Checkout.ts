@@ -49,6 +49,8 @@ export interface GitCheckoutRequest {
   readonly rules: { readonly commit: string; readonly ref: string | undefined } | undefined
   /** Reviews the last commit of the head only, unless history was rewritten between base and head. */
   readonly headOnly?: boolean | undefined
+  /** Fails with `absent` instead of fetching commits that the mirror does not have. */
+  readonly isOffline?: boolean | undefined
   /** Additional trusted PEM file, and a proxy: the trigger's `tls_ca_path` and `http_proxy`. */
   readonly tlsCaPath?: string | undefined
   readonly proxy?: Redacted.Redacted | undefined

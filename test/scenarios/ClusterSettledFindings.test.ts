@@ -15,7 +15,6 @@ beforeAll(async () => {
   at = await ClusterInstallation.make({ repositories: moments.length, slots: 2 })
   await at.start("front", "ingress,actors,publisher")
   for (const name of workers) await at.start(name, "executor")
-  at.forge.setWebhookUrl(`${at.node("front").url}/webhooks/gitea`)
 }, 120_000)
 afterAll(() => at[Symbol.asyncDispose](), 60_000)
 
@@ -61,6 +60,7 @@ it.each(moments.map((moment, index) => ({ moment, index, repository: `team/r${in
       void kill()
       return { kind: "lost" }
     }
+    at.forge.setWebhookUrl(`${at.node("front").url}/webhooks/gitea`)
     await at.forge.notify(pull, "closed")
     const end = Date.now()
     await restarted.promise

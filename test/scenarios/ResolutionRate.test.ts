@@ -47,7 +47,10 @@ it("a problem that a later commit removed counts as fixed", async () => {
     interval: { low: expect.closeTo(0.0945, 3), high: expect.closeTo(0.9055, 3) }
   })
   const { out } = await recorded(...config)
-  expect(out).toMatch(/team\/one +native-llm +\S+ +2 +1 +0 +1 +0 +50\.0 % +9\.5 % to 90\.5 %\n$/)
+  expect(out).toMatch(/team\/one +native-llm +\S+ +2 +1 +0 +0 +0 +0 +0 +1 +0 +0 +50\.0 % +9\.5 % to 90\.5 %\n$/)
+  const lines = (await recorded("--lines", ...config)).out.trimEnd().split("\n")
+  expect(lines.map((line) => JSON.parse(line).outcome).toSorted()).toEqual(["fixed", "open"])
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({ category: "bug", severity: "high", replied: false })
   const refused = await recorded("--demo", ...config)
   expect([refused.code, refused.err]).toEqual([
     2,

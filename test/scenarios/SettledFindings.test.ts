@@ -95,7 +95,7 @@ it("decides what became of each finding, within a minute of the end of its chang
   expect(at.model.requests).toHaveLength(calls)
 
   const session = await AdminSession.open(at.aicr.url)
-  const { body } = await session.get("/api/stats")
+  const { body } = await session.get("/stats")
   expect(JSON.stringify(body)).toContain('"open_at_merge":2')
 }, 120_000)
 

@@ -54,7 +54,8 @@ describe.each(databases)("outcomes in $name", ({ layer: fresh }) => {
             movedAway: 0,
             openAtMerge: 0,
             open: 1,
-            replied: 0
+            replied: 0,
+            changedLater: 0
           }
         ])
         assert.deepStrictEqual(yield* Outcomes.use((outcomes) => outcomes.counts(11)), [])
@@ -133,6 +134,27 @@ describe.each(databases)("outcomes in $name", ({ layer: fresh }) => {
         assert.deepStrictEqual(yield* step(1, false, { dismissed: false, replied: true }), ["1 1 0 0 1"])
         assert.deepStrictEqual(yield* step(2, true), ["1 0 0 1 1"])
         assert.deepStrictEqual(yield* step(3, true, { dismissed: true, replied: true }), ["1 0 1 0 1"])
+      })
+    )
+  })
+
+  layer(fresh())("a submitted change", (it) => {
+    it.effect("has its outcome at once, and each finding counts once per branch", () =>
+      Effect.gen(function* () {
+        const provider = "perforce"
+        const first = yield* publishing(8, token, { findings: analysis.findings, kind: "push", provider })
+        yield* settle(first.id)
+        const again = { findings: analysis.findings, head: "b".repeat(40), kind: "push", provider } as const
+        yield* settle((yield* publishing(8, token, again)).id)
+        assert.deepInclude((yield* counts)[0], { findings: 1, openAtMerge: 1, open: 0 })
+        const outcomes = yield* Outcomes
+        const fingerprints = analysis.findings.map(({ fingerprint }) => fingerprint)
+        assert.deepInclude((yield* outcomes.ofTarget(first.targetKey, fingerprints))[0], {
+          outcome: "open_at_merge",
+          settled: "merged",
+          mergedBy: "author"
+        })
+        assert.deepStrictEqual(yield* outcomes.ofTarget(first.targetKey, []), [])
       })
     )
   })

@@ -25,11 +25,12 @@ export const publishing: (
     readonly findings?: Analysis["findings"]
     readonly kind?: "pull_request" | "push"
     readonly rules?: Analysis["rules"]
+    readonly provider?: "gitea" | "perforce" | "subversion"
   }
 ) => Effect.Effect<Run, StoreError, Runs> = Effect.fnUntraced(function* (number, token, more = {}) {
-  const { head = "a".repeat(40), findings = many, kind = "pull_request", rules } = more
+  const { head = "a".repeat(40), findings = many, kind = "pull_request", provider = "gitea", rules } = more
   const runs = yield* Runs
-  const subject = { ...change(number, head), target: { kind, number } }
+  const subject = { ...change(number, head), provider, target: { kind, number } }
   const run = yield* runs.begin(
     {
       entryId: `${kind}-${number}-${head}`,

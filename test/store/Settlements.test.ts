@@ -77,7 +77,7 @@ describe.each(databases)("ended changes in $name", ({ layer: fresh }) => {
         const [end] = yield* claim("one", 30)
         if (end === undefined) return assert.fail("claimed")
         const records = yield* settlements.undecided(targetKey)
-        const merged = { end: "merged", mergedBy: "maintainer" } as const
+        const merged = { end: "merged", mergedBy: "maintainer", head: "b".repeat(40), baseRef: "main" } as const
         const settled = records.map((one) => settleOutcome(one, "open", merged, 40))
         assert.strictEqual(yield* settlements.settle(end, settled, 40), 1)
         assert.strictEqual(yield* settlements.settle(end, settled, 41), 0)

@@ -8,7 +8,7 @@ import { Anchor as StoredAnchor, ReportedProblem } from "../../domain/Problem.ts
 import { DatedPublication } from "../../domain/Publication.ts"
 import { FindingRound as StoredFindingRound } from "../../domain/Round.ts"
 import { RuleUse } from "../../domain/RuleUse.ts"
-import { DatedOutcome } from "../../store/Outcomes.ts"
+import { DatedOutcome, ListedOutcome } from "../../store/Outcomes.ts"
 import { RunLogLine } from "../../domain/RunLogLine.ts"
 import { Run as StoredRun } from "../../store/Runs.ts"
 import { change, maybe, maybeCount, maybeReason, targetKey, text, time, workspace } from "./Fields.ts"
@@ -144,6 +144,35 @@ export const outcome = shown(DatedOutcome, {
   decidedIn: "Id of the run that decided the outcome last; the end of the change decides without a run",
   decidedAt: "Time of the outcome"
 })
+export const listedOutcome = shown(ListedOutcome, {
+  targetKey: "Key of the pull request",
+  fingerprint: "Identity of the finding within the pull request",
+  repository: "Trigger and repository, as `trigger:owner/name`",
+  category: "Category, as the model named it",
+  severity: "Severity",
+  title: "First line of its title",
+  path: "Path of its file on the newest head that had it",
+  head: "Newest reviewed head that had it",
+  agent: "Agent mode of the review that found it",
+  model: "Model that found it, as provider/model",
+  outcome: "What became of it",
+  replied: "True once a person replied to its comment",
+  dismissedBy: "Who dismissed it: a maintainer may write to the repository and did not open the change",
+  settled: "End of the change at which it was decided; absent while the change is open",
+  settledAt: "Time of that decision",
+  mergedBy: "Who merged the change, as above; absent if it was not merged, and where the host names nobody",
+  settledHead: "Commit at which it was decided then",
+  baseRef: "Branch that the change was to be merged to",
+  later: "Whether its code was changed within the month after the merge, as far as it could be read",
+  foundIn: "Id of the run that found it first",
+  foundAt: "Time at which that run was published",
+  decidedAt: "Time of the outcome"
+})
+export const ListedOutcomeRecord = Schema.Struct(listedOutcome.fields).annotate({
+  identifier: "ListedOutcome",
+  description: "A finding of a pull request and what became of it"
+})
+
 const Outcome = Schema.Struct({ status: FindingState, ...outcome.fields }).annotate({
   identifier: "FindingOutcome",
   description: "What became of a finding of a pull request"

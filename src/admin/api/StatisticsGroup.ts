@@ -4,9 +4,9 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { BucketJson, ModelJson, ProjectJson, WindowsJson } from "../../domain/StatisticsJson.ts"
 import { describe } from "./Describe.ts"
 import { time as timeField } from "./Fields.ts"
-import { allowOne, time } from "./Parameters.ts"
+import { allowOne, page, paging, time } from "./Parameters.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
-import { Run } from "./RunRecords.ts"
+import { ListedOutcomeRecord, Run } from "./RunRecords.ts"
 
 const since = Schema.optionalKey(time("A time in ISO 8601: runs since the beginning of its day (UTC). Default: all"))
 
@@ -40,6 +40,18 @@ export class StatisticsGroup extends HttpApiGroup.make("statistics")
       success: Schema.Array(ModelJson)
     }).annotateMerge(
       describe("List models", "Returns at most 1000 models of providers with runs in the period, by name.")
+    ),
+    HttpApiEndpoint.get("outcomes", "/stats/outcomes", {
+      query: {
+        since: Schema.optionalKey(time("A time in ISO 8601: findings that were found since then. Default: all")),
+        ...paging
+      },
+      success: Schema.Struct(page(ListedOutcomeRecord))
+    }).annotateMerge(
+      describe(
+        "List outcomes of findings",
+        "Lists the findings of pull requests with what became of them, by pull request."
+      )
     ),
     HttpApiEndpoint.get("timeline", "/stats/timeline", {
       query: {

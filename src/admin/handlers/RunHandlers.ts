@@ -89,7 +89,8 @@ const get = Effect.fnUntraced(function* (id: string) {
   if (found === undefined) return yield* unknownRun
   const receipts = yield* Receipts
   const deliveries = yield* Effect.forEach(found.eventIds.slice(-maxDeliveries), receipts.get)
-  const outcomes = yield* (yield* Outcomes).ofTarget(found.targetKey)
+  const fingerprints = (found.analysis?.findings ?? []).map(({ fingerprint }) => fingerprint)
+  const outcomes = yield* (yield* Outcomes).ofTarget(found.targetKey, fingerprints)
   return runDetails(found, {
     publications,
     outcomes,

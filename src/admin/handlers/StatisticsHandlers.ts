@@ -2,11 +2,15 @@
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { totalsJson } from "../../domain/StatisticsJson.ts"
+import { Outcomes } from "../../store/Outcomes.ts"
 import { Runs } from "../../store/Runs.ts"
 import { maxSubjects, Statistics } from "../../store/Statistics.ts"
 import type { BucketTotals, ModelTotals, ProjectTotals } from "../../store/Statistics.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
+import { pageSize } from "../api/Parameters.ts"
+import { listedOutcome } from "../api/RunRecords.ts"
 import { orUnavailable } from "./Available.ts"
+import { parseValueCursor, toPage } from "./Paging.ts"
 import { runView } from "../views/RunViews.ts"
 import { maybeTime, toTime } from "../views/Views.ts"
 
@@ -66,6 +70,23 @@ const timeline = Effect.fnUntraced(function* (query: { readonly bucket?: "hour" 
   return (yield* list(query.bucket ?? "day", parseTime(query.since), now)).map(bucketView)
 })
 
+const outcomes = Effect.fnUntraced(function* (query: {
+  readonly cursor?: string
+  readonly limit?: number
+  readonly since?: string
+}) {
+  const cursor = query.cursor === undefined ? undefined : yield* parseValueCursor(query.cursor)
+  const found = yield* Outcomes.use(({ list }) =>
+    list({
+      since: parseTime(query.since) ?? 0,
+      after: cursor && { targetKey: cursor.value, fingerprint: cursor.id },
+      limit: pageSize(query) + 1
+    })
+  ).pipe(orUnavailable)
+  const named = found.map((one) => ({ ...one, id: one.fingerprint }))
+  return toPage(named, query, listedOutcome.view, ({ targetKey }) => targetKey)
+})
+
 export const layer = HttpApiBuilder.group(AdminHttpApi, "statistics", (handlers) =>
   handlers.handleAll({
     summary: () => orUnavailable(readSummary),
@@ -79,6 +100,7 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "statistics", (handlers)
         Effect.map((found) => found.map(modelView)),
         orUnavailable
       ),
+    outcomes: ({ query }) => outcomes(query),
     timeline: ({ query }) => orUnavailable(timeline(query))
   })
 )

@@ -1,5 +1,7 @@
 /** Formats what became of the findings of published reviews: shares with Wilson's interval of 95 %. */
+import { listedOutcome } from "../../admin/api/RunRecords.ts"
 import type { OutcomeCounts } from "../../domain/FindingOutcome.ts"
+import type { ListedOutcome } from "../../store/Outcomes.ts"
 import { wilson } from "../../../eval/Intervals.ts"
 import { columns } from "../Columns.ts"
 import { oneLine } from "../Wording.ts"
@@ -17,7 +19,8 @@ const figureNames = {
   movedAway: "moved_away",
   openAtMerge: "open_at_merge",
   open: "open",
-  replied: "replied"
+  replied: "replied",
+  changedLater: "changed_later"
 } as const satisfies Record<OutcomeFigure, string>
 
 const columnsOf = Object.entries(figureNames) as ReadonlyArray<readonly [OutcomeFigure, string]>
@@ -39,7 +42,8 @@ const noOutcomes: OutcomeFigures = {
   movedAway: 0,
   openAtMerge: 0,
   open: 0,
-  replied: 0
+  replied: 0,
+  changedLater: 0
 }
 
 const share = (part: number, whole: number) => ({
@@ -99,3 +103,7 @@ export const renderRecordedJson = (rows: ReadonlyArray<OutcomeCounts>): string =
     undefined,
     2
   )}\n`
+
+/** Formats outcomes as JSON lines, with the names and values that responses of the administration have. */
+export const renderLines = (outcomes: ReadonlyArray<ListedOutcome>): string =>
+  outcomes.map((one) => `${JSON.stringify(listedOutcome.view(one))}\n`).join("")

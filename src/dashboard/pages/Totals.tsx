@@ -37,6 +37,11 @@ export const metrics: ReadonlyArray<Metric> = [
     help: "metric.dismissed.help",
     value: ({ findings }) => formatRate(findings.dismissed_rate)
   },
+  {
+    label: "metric.openAtMerge",
+    help: "metric.openAtMerge.help",
+    value: ({ findings }) => formatShort(findings.open_at_merge)
+  },
   { label: "metric.replied", help: "metric.replied.help", value: ({ findings }) => formatRate(findings.replied_rate) },
   {
     label: "metric.lines",

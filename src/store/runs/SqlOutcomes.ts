@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { repositoryKey } from "../../domain/Change.ts"
-import { decideOutcomes, OutcomeRecord } from "../../domain/FindingOutcome.ts"
+import { decideOutcomes, OutcomeCounts, OutcomeRecord, settleOutcome } from "../../domain/FindingOutcome.ts"
 import { Publication } from "../../domain/Publication.ts"
 import type { TargetKey } from "../../domain/Keys.ts"
 import * as Field from "../../domain/Field.ts"
@@ -13,7 +13,7 @@ import { deleteInSteps } from "../../database/sql/DeleteInSteps.ts"
 import { lockNames } from "../../database/RowLocks.ts"
 import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 import { forgetJudged, judged, judgedEverywhere } from "./SqlJudged.ts"
-import { DatedOutcome, Outcomes } from "../Outcomes.ts"
+import { DatedOutcome, ListedOutcome, Outcomes } from "../Outcomes.ts"
 import type { Run, SettledBy } from "../Runs.ts"
 
 /** The outcome before a review, with what the statistics counted it for. */
@@ -65,9 +65,37 @@ const rowOf = (outcome: OutcomeRecord, run: Run, by: SettledBy | undefined, proj
   decided_at: now
 })
 
+/** Returns whether the change was submitted to a server before its review, so that its end is known. */
+const isSubmitted = ({ provider, target }: Run["change"]): boolean =>
+  target.kind === "push" && (provider === "perforce" || provider === "subversion")
+
+/** Records the findings of a submitted change, each once: they are in what was submitted. Returns what the statistics gain. */
+const recordSubmitted = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  run: Run,
+  by: SettledBy | undefined,
+  project: string,
+  now: number
+) {
+  const counted: Array<OutcomeCounted> = []
+  const { analysis, change, head } = run
+  if (analysis === undefined) return counted
+  const end = { end: "merged", head, baseRef: change.headRef ?? "", mergedBy: "author" } as const
+  const review = { head, analysis, maxProblems: undefined, reactions: undefined }
+  for (const found of decideOutcomes([], review)) {
+    const next = settleOutcome(found, found.outcome, end, now)
+    const added = yield* sql`
+      INSERT INTO finding_outcomes ${sql.insert(rowOf(next, run, by, project, now))}
+      ON CONFLICT (target_key, fingerprint) DO NOTHING RETURNING fingerprint`
+    if (added.length > 0) counted.push(countedFor(project, modelOf(run), now, countOutcome(undefined, next)))
+  }
+  return counted
+})
+
 /**
- * Updates the outcomes of a pull request with a published run, and returns what the statistics gain. Called in the transaction that settles
- * the run, which happens once. A run of another kind of target compares nothing with an earlier one and has no outcomes.
+ * Updates the outcomes of a pull request, or of a submitted change, with a published run, and returns what the statistics gain. Called in the
+ * transaction that settles the run, which happens once. A run of another kind of target compares nothing with an earlier one and has no
+ * outcomes.
  */
 export const recordOutcomes = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -78,6 +106,7 @@ export const recordOutcomes = Effect.fnUntraced(function* (
 ) {
   const counted: Array<OutcomeCounted> = []
   const { analysis, targetKey, change, head, id } = run
+  if (isSubmitted(change)) return yield* recordSubmitted(sql, run, by, project, now)
   if (analysis === undefined || change.target.kind !== "pull_request") return counted
   yield* lockNames(sql, [`outcomes:${targetKey}`])
   const before = yield* selectAs(
@@ -93,7 +122,7 @@ export const recordOutcomes = Effect.fnUntraced(function* (
       ON CONFLICT (target_key, fingerprint) DO UPDATE SET
         head = excluded.head, outcome = excluded.outcome, replied = excluded.replied, path = excluded.path,
         anchor = excluded.anchor, code = excluded.code, evidence = excluded.evidence, dismissed_by = excluded.dismissed_by, settled = NULL, settled_at = NULL,
-        merged_by = NULL, decided_in = excluded.decided_in, decided_at = excluded.decided_at`
+        merged_by = NULL, settled_head = NULL, base_ref = NULL, later = NULL, decided_in = excluded.decided_in, decided_at = excluded.decided_at`
     const earlier = known.get(next.fingerprint)
     const at = earlier?.foundAt ?? now
     counted.push(
@@ -143,9 +172,10 @@ export const storeSettled = Effect.fnUntraced(function* (
   for (const next of records) {
     const earlier = known.get(next.fingerprint)
     if (earlier === undefined) continue
-    const { dismissed_by, merged_by, outcome, replied, settled, settled_at } = OutcomeRecord.toRow(next)
+    const { base_ref, dismissed_by, merged_by, outcome, replied, settled, settled_at, settled_head } =
+      OutcomeRecord.toRow(next)
     yield* sql`
-      UPDATE finding_outcomes SET ${sql.update({ dismissed_by, merged_by, outcome, replied, settled, settled_at, decided_at: settled_at })}
+      UPDATE finding_outcomes SET ${sql.update({ base_ref, dismissed_by, merged_by, outcome, replied, settled, settled_at, settled_head, decided_at: settled_at })}
       WHERE target_key = ${targetKey} AND fingerprint = ${next.fingerprint} AND settled IS NULL`
     counted.push(countedFor(earlier.project, earlier.model, earlier.foundAt, countOutcome(earlier, next)))
   }
@@ -161,38 +191,39 @@ export const pruneOutcomes = (sql: SqlClient.SqlClient, before: number) =>
       RETURNING fingerprint`
   )
 
+/** Lists outcomes in the order of the primary key. */
+const list =
+  (sql: SqlClient.SqlClient): Outcomes["Service"]["list"] =>
+  ({ after, limit, since }) =>
+    selectAs(
+      ListedOutcome,
+      "outcomes.list",
+      sql`
+        SELECT * FROM finding_outcomes
+        WHERE found_at >= ${since}
+          ${after === undefined ? sql.literal("") : sql`AND (target_key, fingerprint) > (${after.targetKey}, ${after.fingerprint})`}
+        ORDER BY target_key, fingerprint LIMIT ${limit}`
+    ).pipe(unavailable("outcomes.list"))
+
 const ofTarget =
   (sql: SqlClient.SqlClient): Outcomes["Service"]["ofTarget"] =>
-  (targetKey) =>
+  (targetKey, fingerprints) =>
     selectAs(
       DatedOutcome,
       "outcomes.ofTarget",
       sql`
         SELECT fingerprint, outcome, replied, dismissed_by, settled, settled_at, merged_by, found_in, found_at, decided_in,
           decided_at
-        FROM finding_outcomes WHERE target_key = ${targetKey}`
+        FROM finding_outcomes
+        WHERE target_key = ${targetKey}
+          AND ${fingerprints === undefined ? sql`1 = 1` : sql.in("fingerprint", fingerprints)}`
     ).pipe(unavailable("outcomes.ofTarget"))
-
-const CountedOutcomes = record({
-  repository: Field.text,
-  agent: Field.text,
-  model: Field.text,
-  findings: Field.sum,
-  fixed: Field.sum,
-  dismissed: Field.sum,
-  partly: Field.sum,
-  withdrawn: Field.sum,
-  movedAway: Field.sum,
-  openAtMerge: Field.sum,
-  open: Field.sum,
-  replied: Field.sum
-})
 
 const counts =
   (sql: SqlClient.SqlClient): Outcomes["Service"]["counts"] =>
   (since) =>
     selectAs(
-      CountedOutcomes,
+      OutcomeCounts,
       "outcomes.counts",
       sql`
       SELECT repository, agent, model, COUNT(*) AS findings,
@@ -203,7 +234,8 @@ const counts =
         SUM(CASE WHEN outcome = 'moved_away' THEN 1 ELSE 0 END) AS moved_away,
         SUM(CASE WHEN outcome = 'open_at_merge' THEN 1 ELSE 0 END) AS open_at_merge,
         SUM(CASE WHEN outcome = 'open' THEN 1 ELSE 0 END) AS open,
-        SUM(replied) AS replied
+        SUM(replied) AS replied,
+        SUM(CASE WHEN later = 'changed' THEN 1 ELSE 0 END) AS changed_later
       FROM finding_outcomes WHERE found_at >= ${since}
       GROUP BY repository, agent, model ORDER BY repository, agent, model`
     ).pipe(unavailable("outcomes.counts"))
@@ -214,6 +246,7 @@ export const layer: Layer.Layer<Outcomes, never, SqlClient.SqlClient> = Layer.ef
     Outcomes.of({
       ofTarget: ofTarget(sql),
       counts: counts(sql),
+      list: list(sql),
       judged: judged(sql),
       judgedEverywhere: judgedEverywhere(sql),
       forgetJudged: forgetJudged(sql)

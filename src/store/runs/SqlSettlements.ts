@@ -1,11 +1,15 @@
 /** Stores claims of ended changes in the table `settlements`. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { foldRepo } from "../../domain/Change.ts"
 import { OutcomeRecord } from "../../domain/FindingOutcome.ts"
-import type { TargetKey } from "../../domain/Keys.ts"
+import * as Field from "../../domain/Field.ts"
+import { TargetKey } from "../../domain/Keys.ts"
+import { record } from "../../domain/Record.ts"
 import { RunStatus, runLifecycle } from "../../domain/Run.ts"
 import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 import { ClaimedEnd, Settlements } from "../Settlements.ts"
+import type { LaterFindings } from "../Settlements.ts"
 import { countSettled } from "./CountRun.ts"
 
 const endedStatuses = RunStatus.literals.filter(runLifecycle.isTerminal)
@@ -76,6 +80,50 @@ const settle = (sql: SqlClient.SqlClient): Settlements["Service"]["settle"] =>
     unavailable("settlements.settle")
   )
 
+const LaterRow = record({
+  ...OutcomeRecord.fields,
+  targetKey: Field.stored(TargetKey),
+  trigger: Field.named("trigger_name", Field.text),
+  repo: Field.text
+})
+const maxLater = 200
+
+const later = (sql: SqlClient.SqlClient): Settlements["Service"]["later"] =>
+  Effect.fnUntraced(function* ({ since, until }) {
+    const rows = yield* selectAs(
+      LaterRow,
+      "settlements.later",
+      sql`
+        SELECT finding_outcomes.*, projects.trigger_name, projects.name AS repo
+        FROM finding_outcomes JOIN projects ON projects.id = finding_outcomes.project
+        WHERE settled = 'merged' AND later IS NULL AND settled_at < ${until} AND settled_at >= ${since}
+          AND outcome IN ('open_at_merge', 'partly', 'moved_away', 'dismissed')
+          AND settled_head IS NOT NULL AND base_ref IS NOT NULL
+        ORDER BY settled_at LIMIT ${maxLater}`
+    )
+    const found: Array<LaterFindings> = []
+    for (const [, records] of Map.groupBy(rows, (row) =>
+      JSON.stringify([row.trigger, row.repo, row.settledHead, row.baseRef])
+    )) {
+      const [{ baseRef = "", repo = "", settledHead = "", trigger = "" } = {}] = records
+      const [newest] = yield* sql<{ base: string | null }>`
+        SELECT base FROM runs
+        WHERE repo = ${foldRepo(repo)} AND trigger_name = ${trigger} AND base_ref = ${baseRef} AND base IS NOT NULL
+        ORDER BY id DESC LIMIT 1`
+      const tip = newest?.base ?? undefined
+      if (tip !== undefined && tip !== settledHead) found.push({ trigger, repo, settledHead, tip, records })
+    }
+    return found
+  }, unavailable("settlements.later"))
+
+const storeLater = (sql: SqlClient.SqlClient): Settlements["Service"]["storeLater"] =>
+  Effect.fnUntraced(function* (changes) {
+    for (const { fingerprint, later: change, targetKey } of changes)
+      yield* sql`
+        UPDATE finding_outcomes SET later = ${change}
+        WHERE target_key = ${targetKey} AND fingerprint = ${fingerprint} AND settled = 'merged' AND later IS NULL`
+  }, unavailable("settlements.storeLater"))
+
 export const layer: Layer.Layer<Settlements, never, SqlClient.SqlClient> = Layer.effect(
   Settlements,
   Effect.map(SqlClient.SqlClient, (sql) =>
@@ -98,7 +146,9 @@ export const layer: Layer.Layer<Settlements, never, SqlClient.SqlClient> = Layer
           unavailable("settlements.postpone"),
           Effect.asVoid
         ),
-      settle: settle(sql)
+      settle: settle(sql),
+      later: later(sql),
+      storeLater: storeLater(sql)
     })
   )
 )

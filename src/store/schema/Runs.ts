@@ -150,6 +150,9 @@ export const findings: Statements = () => [
     settled TEXT,
     settled_at BIGINT,
     merged_by TEXT,
+    settled_head TEXT,
+    base_ref TEXT,
+    later TEXT,
     restricted BIGINT NOT NULL DEFAULT 0,
     forgotten BIGINT NOT NULL DEFAULT 0,
     project TEXT NOT NULL,
@@ -162,6 +165,7 @@ export const findings: Statements = () => [
   "CREATE INDEX finding_outcomes_rates ON finding_outcomes (repository, agent, model, outcome)",
   "CREATE INDEX finding_outcomes_judged ON finding_outcomes (repository, decided_at)",
   "CREATE INDEX finding_outcomes_age ON finding_outcomes (decided_at)",
+  "CREATE INDEX finding_outcomes_later ON finding_outcomes (settled_at) WHERE settled = 'merged' AND later IS NULL",
   `CREATE TABLE settlements (
     target_key TEXT PRIMARY KEY NOT NULL,
     event_id TEXT NOT NULL,

@@ -484,6 +484,8 @@ export const pageTexts = {
   "metric.lines.help": "Changed lines that were read, additions plus deletions, and their files.",
   "metric.p95": "Duration, 95 %",
   "metric.p95.help": "Time that 95 % of the runs did not exceed, within 4.5 %.",
+  "metric.openAtMerge": "Findings open at merge",
+  "metric.openAtMerge.help": "Findings whose code was in the change when it was merged.",
   "metric.partial": "Partial",
   "metric.partial.help": "Runs that did not read or publish everything; they are also counted with their state.",
   "metric.published": "Findings",

@@ -475,6 +475,8 @@ export const pageTexts = {
   "metric.lines.help": "已读取的变更行（新增加删除）及其文件数。",
   "metric.p95": "耗时 95 %",
   "metric.p95.help": "95 % 的评审未超过的时间，误差 4.5 % 以内。",
+  "metric.openAtMerge": "合并时未解决的问题",
+  "metric.openAtMerge.help": "变更合并时，代码仍在其中的问题数。",
   "metric.partial": "部分完成",
   "metric.partial.help": "未全部读取或发布的评审；同时计入其状态。",
   "metric.published": "问题数",

@@ -89,6 +89,11 @@ export const fetchCommits = Effect.fn("fetchCommits")(function* (
     ...new Set([request.head, request.base, ...(request.rules === undefined ? [] : [request.rules.commit])])
   ].filter((id) => !isZero(id))
   if (yield* allHere(mirror, wanted)) return
+  if (request.isOffline === true)
+    return yield* new CheckoutError({
+      reason: "absent",
+      why: { _tag: "CommitNotInRefs", commit: wanted.join(", "), refs: [] }
+    })
   yield* mirror.exclusive(
     Effect.gen(function* () {
       const missing: Array<string> = []

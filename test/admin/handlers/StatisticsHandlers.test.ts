@@ -59,8 +59,41 @@ describe("GET /stats", () => {
     assert.strictEqual(Object(body["recent_runs"]).length, 20)
   })
 
-  it.each(["/stats", "/stats/projects", "/stats/providers", "/stats/timeline"])("%s needs a session", async (path) => {
-    assert.strictEqual((await admin.call("GET", path)).status, 401)
+  it.each(["/stats", "/stats/projects", "/stats/providers", "/stats/outcomes", "/stats/timeline"])(
+    "%s needs a session",
+    async (path) => {
+      assert.strictEqual((await admin.call("GET", path)).status, 401)
+    }
+  )
+})
+
+describe("GET /stats/outcomes", () => {
+  it("lists every finding once, in pages, without the digests of its code", async () => {
+    const seen: Array<string> = []
+    let cursor = ""
+    do {
+      const { body, status } = await get(`/stats/outcomes?limit=10${cursor}`)
+      assert.strictEqual(status, 200)
+      const items = Object(body["items"])
+      assert.isAtMost(items.length, 10)
+      for (const one of items) {
+        seen.push(`${one.target_key} ${one.fingerprint}`)
+        assert.deepInclude(one, {
+          outcome: one.target_key.includes("acme/app") ? "fixed" : "open",
+          title: "Off by one"
+        })
+        assert.doesNotHaveAnyKeys(one, ["code", "evidence", "anchor", "settled", "dismissed_by"])
+      }
+      cursor = body["next_cursor"] === null ? "" : `&cursor=${encodeURIComponent(String(body["next_cursor"]))}`
+    } while (cursor !== "")
+    assert.lengthOf(seen, 24)
+    assert.lengthOf([...new Set(seen)], 24)
+  })
+
+  it("begins at a time, and refuses another cursor", async () => {
+    const later = encodeURIComponent(new Date(now + 86_400_000).toISOString())
+    assert.deepStrictEqual((await get(`/stats/outcomes?since=${later}`)).body["items"], [])
+    assert.strictEqual((await get("/stats/outcomes?cursor=nothing")).status, 400)
   })
 })
 
