@@ -124,7 +124,7 @@ export const NoticeFacts = Schema.Union([
     reason: Reason
   }),
   Schema.TaggedStruct("rule_muted", {
-    /** After its trigger. */
+    /** Its name follows that of its trigger. */
     repository: Schema.String,
     rule: Schema.String,
     /** Digest of its file. */

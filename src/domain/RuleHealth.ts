@@ -5,7 +5,7 @@ import { record } from "./Record.ts"
 import type { RecordValues } from "./Record.ts"
 import type { RuleUse } from "./RuleUse.ts"
 
-/** What is stored of a rule. */
+/** The stored part of the health of a rule. */
 export const StoredRule = record({
   /** `<trigger>:<repository>`, case-folded. */
   repository: Field.text,
@@ -27,10 +27,10 @@ export const RuleHealth = record({
   ...StoredRule.fields,
   /** Published findings that cite it. */
   findings: Field.sum,
-  /** Those that were repaired, at least in part. */
+  /** Number of findings that were repaired, at least in part. */
   accepted: Field.sum,
   dismissed: Field.sum,
-  /** Those that were open when their change was merged. */
+  /** Number of findings that were open when their change was merged. */
   ignored: Field.sum,
   /** Findings that maintainers decided about: dismissed by one, or in a change that one merged; and those of them that were repaired. */
   judged: Field.sum,

@@ -7,7 +7,7 @@ export const RuleUse = Schema.Struct({
   /** Digest of its file: a rule that was changed counts from the beginning. */
   digest: Schema.String,
   severity: Severity,
-  /** As written in the file. */
+  /** Owner as its file names it. */
   owner: Schema.optional(Schema.String),
   /** Minimum share of accepted findings, 0 to 1. */
   floor: Schema.optional(Schema.Finite),

@@ -11,7 +11,7 @@ import { severityRank } from "../domain/Kinds.ts"
 import { linesOf, readSkill, splitFront } from "./Skills.ts"
 import type { Skill } from "./Skills.ts"
 
-export interface RuleExample {
+interface RuleExample {
   readonly isGood: boolean
   /** Path after the language of its fence. */
   readonly path: string | undefined
@@ -126,7 +126,7 @@ export const maxRuleText = 1_000
 const maxRulesText = 48_000
 
 /** Orders rules as the prompt shows them: the most severe first, then by id. */
-export const inRuleOrder = <A extends Pick<RuleUse, "id" | "severity">>(rules: ReadonlyArray<A>): ReadonlyArray<A> =>
+const inRuleOrder = <A extends Pick<RuleUse, "id" | "severity">>(rules: ReadonlyArray<A>): ReadonlyArray<A> =>
   rules.toSorted((a, b) => severityRank(b.severity) - severityRank(a.severity) || (a.id < b.id ? -1 : 1))
 
 interface ShownRules<A> {

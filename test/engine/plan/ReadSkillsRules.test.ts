@@ -71,7 +71,7 @@ describe("rules", () => {
     expect(analysis.coverage.instructions).toEqual([{ source: ".aicr/rules", found: 3, applied: 2 }])
   })
 
-  it("that do not match leave the prompt as it is without rules", async () => {
+  it("that do not match leave the prompt unchanged", async () => {
     const without = await review({})
     const unmatched = await review({ ".aicr/rules/two.md": rule("two", "web/**") })
     expect(unmatched.system).toBe(without.system)
