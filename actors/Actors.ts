@@ -2,6 +2,7 @@
 import { Layer } from "effect"
 import { ChatClients } from "../src/chat/ChatClients.ts"
 import { Operations } from "../src/queue/operator/Operations.ts"
+import * as AnnounceKey from "./publishing/AnnounceKey.ts"
 import * as BatchKeeper from "./scheduling/BatchKeeper.ts"
 import * as BudgetLedger from "./limits/BudgetLedger.ts"
 import * as CatchUp from "./catchup/CatchUp.ts"
@@ -38,6 +39,7 @@ export const deciding = Layer.mergeAll(WorkspaceScheduler.layer, ProviderLimiter
 
 /** Actors of role `publisher`: those that write to hosts. */
 export const publishing = Layer.mergeAll(
+  AnnounceKey.layer,
   ChangePublisher.layer,
   WritePacer.layer,
   NoticeSender.layer,

@@ -47,12 +47,12 @@ import { everyOne } from "../Placement.ts"
 import { leftOutReason } from "../../src/domain/LeftOut.ts"
 import {
   isFinalStatus,
-  isSuccess,
   isUnpublished,
   maxStarts,
   nextStep,
   runEnd,
   sendingFirst,
+  vouches,
   withPartNote
 } from "./PublishDecision.ts"
 import { lookUpRow, sendRow } from "./PublishRow.ts"
@@ -158,9 +158,9 @@ const takeStep = Effect.fnUntraced(function* (
   const read = run === undefined ? undefined : { run, snapshot: yield* snapshotOf(run) }
   const workspace = read?.snapshot.workspaces.get(read.run.workspace)
   const configured = read === undefined ? "no" : yield* configuredFor(read.run, read.snapshot)
-  const siblings = isFinalStatus(row) ? yield* (yield* Outbox).ofRun(row.runId) : []
+  const siblings = isFinalStatus(row) || vouches(row) ? yield* (yield* Outbox).ofRun(row.runId) : []
   const step =
-    isSuccess(row) && isUnpublished(siblings)
+    vouches(row) && isUnpublished(siblings)
       ? ({ _tag: "Drop", reason: { _tag: "NothingPublished" } } as const)
       : nextStep(run, configured, row, yield* Clock.currentTimeMillis)
   if (step._tag === "MarkUnknown") {

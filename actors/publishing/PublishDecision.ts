@@ -162,7 +162,7 @@ export const afterFailure = (failure: SendFailure, now: number, random: number):
   }
 }
 
-const idempotent: ReadonlySet<Operation["_tag"]> = new Set(["Status", "Label", "Reaction", "Withdraw"])
+const idempotent: ReadonlySet<Operation["_tag"]> = new Set(["Status", "Label", "Reaction", "Statement", "Withdraw"])
 
 /** True for operations that people read. The others are idempotent, whatever an earlier review wrote. */
 export const isContent = ({ operation }: Pick<Publication, "operation">): boolean => !idempotent.has(operation._tag)
@@ -187,10 +187,14 @@ export const withPartNote = (row: Publication, siblings: ReadonlyArray<Publicati
 }
 
 /** True for the commit status of a successful publication, before it is sent. */
-export const isSuccess = ({ operation, status }: Pick<Publication, "operation" | "status">): boolean =>
+const isSuccess = ({ operation, status }: Pick<Publication, "operation" | "status">): boolean =>
   operation._tag === "Status" &&
   (operation.state === "success" || operation.state === "neutral") &&
   status === "pending"
+
+/** True for what vouches for the published review: nothing of it is sent if nothing was published. */
+export const vouches = (row: Pick<Publication, "operation" | "status">): boolean =>
+  isSuccess(row) || row.operation._tag === "Statement"
 
 /** Consecutive publisher crashes after which the row that they handled is considered the cause. */
 export const maxStarts = 5

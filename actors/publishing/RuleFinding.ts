@@ -16,6 +16,7 @@ import type { Publication } from "../../src/domain/Publication.ts"
 import { runUrl } from "../../src/domain/RunLink.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { planVerdict } from "../../src/outputs/PlannedVerdict.ts"
+import { statementRows } from "../../src/outputs/StatementRow.ts"
 import { hasStatus } from "../../src/outputs/StatusEnd.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
@@ -72,6 +73,7 @@ const planAgain = Effect.fnUntraced(function* (run: Run, analysis: Analysis, rul
   const verdict = planVerdict(workspace, change, analysis, plan)
   const rows: ReadonlyArray<Publication> = [
     ...plan.filter(({ operation }) => operation._tag === "Summary" || operation._tag === "Verdict"),
+    ...statementRows({ ...input, analysis }, run, 0, yield* Clock.currentTimeMillis),
     ...outputs.status(input, verdict.state, verdict.description, { analysis, plan })
   ]
   const placed = rows.map((row, index) => ({ ...row, position: firstPosition + index }))

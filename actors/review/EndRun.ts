@@ -19,6 +19,7 @@ import { Progress } from "../../src/observability/Progress.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { planVerdict } from "../../src/outputs/PlannedVerdict.ts"
 import { reactionRows } from "../../src/outputs/ReplyRows.ts"
+import { statementRows } from "../../src/outputs/StatementRow.ts"
 import { hasStatus } from "../../src/outputs/StatusEnd.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
@@ -62,16 +63,18 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   const spent = (yield* Clock.currentTimeMillis) - (run.startedAt ?? run.createdAt)
   const input = { ...publishInput(run, work), seconds: Math.max(0, Math.round(spent / 1000)) }
   const plan = outputs.plan({ ...input, analysis })
-  // The status comes last, so that a head that is marked as reviewed has its comments.
+  // The status comes last, so that a head that is marked as reviewed has its comments and its statement.
   const verdict = planVerdict(work.workspace, run.change, analysis, plan)
+  const stated = statementRows({ ...input, analysis }, run, plan.length, yield* Clock.currentTimeMillis)
+  const last = plan.length + stated.length
   const status = outputs
     .status(input, verdict.state, verdict.description, { analysis, plan })
-    .map((row) => ({ ...row, position: plan.length }))
+    .map((row) => ({ ...row, position: last }))
   const recorded = hasStatus(run.change) ? verdict : undefined
   const runs = yield* Runs
   const complete = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const rows = [...plan, ...status, ...endReaction(run, work, "thumbs_up", plan.length + 1)]
+    const rows = [...plan, ...stated, ...status, ...endReaction(run, work, "thumbs_up", last + 1)]
     if (yield* runs.complete(run.id, work.lease.token, analysis, rows, now, recorded)) return true
     // The response to an earlier attempt may have been lost: then the analysis is stored.
     return (yield* runs.get(run.id))?.status === "publishing"

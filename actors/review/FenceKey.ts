@@ -4,18 +4,16 @@
  */
 import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
-import { evidenceFolder } from "../../src/llm/Evidence.ts"
+import { fenceName, maxFenceBytes } from "../../src/llm/Evidence.ts"
 import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
 import { Objects } from "../../src/store/Objects.ts"
-
-const maxBytes = 1_024
 
 /** Returns the secret of a run; undefined while it can be neither read nor stored, and the process has its own. */
 export const loadFenceKey = Effect.fnUntraced(
   function* (runId: string) {
     const objects = yield* Objects
-    const name = `${evidenceFolder}/${runId}/fence`
-    const known = yield* objects.get(name, maxBytes)
+    const name = fenceName(runId)
+    const known = yield* objects.get(name, maxFenceBytes)
     if (known !== undefined) return known
     const made = randomBytes(32).toString("hex")
     yield* objects.put(name, made)

@@ -15,6 +15,7 @@ import { RejectedSignatures } from "../../src/store/RejectedSignatures.ts"
 import { RunLogs } from "../../src/store/RunLogs.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import { Statistics } from "../../src/store/Statistics.ts"
+import { pruneStatements } from "../../src/store/Statements.ts"
 import { pruneLedger } from "../limits/BudgetLedger.ts"
 import { step } from "./SweepStep.ts"
 
@@ -75,4 +76,5 @@ export const prune = Effect.fnUntraced(function* (now: number) {
   yield* step("prune lessons", Effect.asVoid(Lessons.use((lessons) => lessons.prune(now))))
   yield* step("prune ledger", pruneLedger(now))
   yield* step("prune evidence", Effect.asVoid(pruneEvidence))
+  yield* step("prune statements", pruneStatements(before(retention.statements.max_age_months)))
 })

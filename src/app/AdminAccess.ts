@@ -33,6 +33,7 @@ import { layerMemory } from "../queue/journal/MemoryQueue.ts"
 import { makeSqliteJournal, makeSqliteReader } from "../queue/journal/SqliteJournal.ts"
 import type { QueueLimits } from "../queue/core/QueueLimits.ts"
 import { redisQueue } from "./Queues.ts"
+import { objects } from "./Stores.ts"
 import { acquire } from "../database/sqlite/DataLock.ts"
 
 const inMemory = (kind: string) =>
@@ -94,7 +95,7 @@ const withStores = <A>(
   const stores = Layer.mergeAll(
     queueOf(snapshot, use),
     recordsFor(snapshot, use),
-    layerStatic(snapshot),
+    objects.pipe(Layer.provideMerge(layerStatic(snapshot))),
     Progress.layer
   )
   const administration = Handle.layer.pipe(

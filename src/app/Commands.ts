@@ -36,6 +36,7 @@ import { findCallerFolder } from "./CallerFolder.ts"
 import * as StoredRevisions from "./StoredRevisions.ts"
 import * as UsageErrors from "../cli/UsageErrors.ts"
 import { tokenCommand } from "../cli/TokenCommand.ts"
+import { verifyCommand } from "../cli/VerifyCommand.ts"
 import { whyCommand } from "../cli/WhyCommand.ts"
 import packageJson from "../../package.json" with { type: "json" }
 
@@ -109,7 +110,8 @@ export const aicr = Command.make("aicr").pipe(
         rulesCommand(
           load(() => import("./Evaluate.ts")),
           load(() => import("./LessonRecords.ts"))
-        )
+        ),
+        verifyCommand
       ]
     }
   ])

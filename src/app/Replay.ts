@@ -1,5 +1,6 @@
 /** Services of `aicr replay`: records and objects of a configuration, opened next to the service without any change to them. Wiring only. */
 import { Effect, Layer } from "effect"
+import { withRouteAnalysis } from "../admission/RouteAnalysis.ts"
 import { nativeAgentLayer } from "../agent/AgentLayer.ts"
 import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
@@ -15,6 +16,8 @@ import { Catalog } from "../llm/Catalog.ts"
 import { Evidence } from "../llm/Evidence.ts"
 import { Gateway } from "../llm/Gateway.ts"
 import { gatewayLayer } from "../llm/GatewayLayer.ts"
+import { restore } from "../config/snapshots/SnapshotArchive.ts"
+import { Configurations } from "../store/configuration/Configurations.ts"
 import * as Logging from "../observability/logs/Logging.ts"
 import type { Run } from "../store/Runs.ts"
 import { loadForStores } from "./CommandConfig.ts"
@@ -24,11 +27,16 @@ import { objects } from "./Stores.ts"
 const storesOf = (snapshot: Snapshot) =>
   Layer.mergeAll(layerRecords(snapshot, "verify"), objects).pipe(Layer.provide(layerStatic(snapshot)))
 
-const engines: ReplayEngines = {
+const makeEngines = (configured: Snapshot, configurations: Configurations["Service"]): ReplayEngines => ({
+  withRoute: withRouteAnalysis,
+  pinned: (hash) =>
+    Effect.map(configurations.find(hash), (found) =>
+      found === undefined ? undefined : restore(found, process.env, configured)
+    ),
   calling: nativeAgentLayer.pipe(Layer.provideMerge(gatewayLayer)),
   offline: (gateway) =>
     nativeAgentLayer.pipe(Layer.provideMerge(Layer.succeed(Gateway, gateway)), Layer.merge(Catalog.layerOffline))
-}
+})
 
 /** Returns the newest runs on record. */
 export const recent = (config: string): Effect.Effect<ReadonlyArray<Run>, ExitWith> =>
@@ -39,5 +47,7 @@ export const recent = (config: string): Effect.Effect<ReadonlyArray<Run>, ExitWi
 
 export const replay = (options: ReplayOptions): Effect.Effect<ReplayReport, ExitWith, StoredRevisions> =>
   Effect.flatMap(readSnapshot(options.config, options), (snapshot) =>
-    Effect.provide(replayStored(options, snapshot, engines), Layer.provideMerge(Evidence.layer, storesOf(snapshot)))
+    Effect.flatMap(Configurations, (configurations) =>
+      replayStored(options, snapshot, makeEngines(snapshot, configurations))
+    ).pipe(Effect.provide(Layer.provideMerge(Evidence.layer, storesOf(snapshot))))
   ).pipe(Effect.provide([Logging.layerAt("error"), ChangeThreads.layer]), endWithCode)

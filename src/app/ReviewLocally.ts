@@ -31,6 +31,7 @@ import * as MemoryQueue from "../queue/journal/MemoryQueue.ts"
 import { Tickets } from "../queue/dispatch/Tickets.ts"
 import { Cache } from "../store/Cache.ts"
 import * as Store from "../store/StoreLayer.ts"
+import { objects } from "./Stores.ts"
 import { AuthorGuess } from "../outputs/AuthorGuess.ts"
 
 /**
@@ -50,6 +51,7 @@ const engine = SingleRunner.layer({
 const outputs = (snapshot: Snapshot) =>
   OutputsLayer.layer.pipe(
     Layer.provide([Cache.layerNone, AuthorGuess.layerNone, Layer.orDie(Store.layerMemory)]),
+    Layer.provide(objects.pipe(Layer.provide(layerStatic(snapshot)), Layer.orDie)),
     Layer.provideMerge(Forges.layer),
     Layer.provideMerge(layerStatic(snapshot))
   )

@@ -18,6 +18,8 @@ export interface ReplayOptions {
   readonly config: string
   /** Model as `provider/model` to call instead of using the recorded responses. */
   readonly model: string | undefined
+  /** Applies the configuration of today in place of that of the run. */
+  readonly current: boolean
   /** Ignores the database of the configuration. */
   readonly fileOnly: boolean
 }
@@ -27,7 +29,7 @@ export interface ReplayReport {
   readonly replay: Replay
   /** Undefined if a model was called. */
   readonly responses: (ReturnType<RecordedResponses["compareRequests"]> & { readonly recorded: number }) | undefined
-  /** True if the current configuration differs from the one under which the run was admitted. */
+  /** True if the configuration of the replay is not that of the run. */
   readonly otherConfiguration: boolean
 }
 
@@ -47,6 +49,10 @@ export const replayCommand = (
       ),
       config: configFlagAbout(" of the service that made the run"),
       fileOnly: fileOnlyFlag,
+      current: Flag.Boolean("current").pipe(
+        Flag.withDefault(false),
+        Flag.withDescription("Apply the configuration of today. Default: that of the run")
+      ),
       model: Flag.String("model").pipe(
         Flag.withMetavar("PROVIDER/MODEL"),
         Flag.withDescription("Call this model, at its price, instead of using the recorded responses"),
@@ -54,21 +60,25 @@ export const replayCommand = (
       ),
       json: jsonFlag
     },
-    Effect.fnUntraced(function* ({ run, config, fileOnly, model, json }) {
+    Effect.fnUntraced(function* ({ run, config, current, fileOnly, model, json }) {
       const { recent, replay } = yield* runs
       if (Option.isNone(run)) return yield* list(yield* recent(config), json)
-      const report = yield* replay({ run: run.value, config, fileOnly, model: Option.getOrUndefined(model) })
+      const report = yield* replay({ run: run.value, config, current, fileOnly, model: Option.getOrUndefined(model) })
       yield* Console.log(json ? JSON.stringify(asJson(report), undefined, 2) : linesOf(report).join("\n"))
     })
   ).pipe(
     Command.withDescription(
-      "Repeat a review with its recorded model responses, without host or model, and show how its findings differ"
+      "Repeat a review with its configuration and its recorded model responses, without host or model, and show how its findings and its statement differ"
     ),
     Command.withExamples([
       { command: "aicr replay", description: "List the newest runs" },
       {
         command: "aicr replay 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90",
-        description: "Apply the current configuration to the recorded responses"
+        description: "Whether the run gives the same findings and the same statement again"
+      },
+      {
+        command: "aicr replay 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90 --current",
+        description: "Apply the configuration of today to the recorded responses"
       },
       {
         command: "aicr replay 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90 --model local/qwen3 --json",
@@ -104,7 +114,7 @@ const linesOf = ({ run, replay, responses, otherConfiguration }: ReplayReport): 
   const { difference, analysis, missing, cut } = replay
   const { same, changed, gone, added } = difference
   const lines = [`Run ${run.id}: ${run.workspace}, ${run.targetKey} at ${run.head.slice(0, 12)}`]
-  if (otherConfiguration) lines.push("The configuration in force is not the one the run was made with.")
+  if (otherConfiguration) lines.push("The configuration is not the one that the run was made with.")
   if (responses === undefined) {
     const { requests, costUsd } = analysis.usage
     const cost = costUsd === undefined ? "unknown cost" : `$${formatUsd(costUsd, 4)}`
@@ -119,6 +129,7 @@ const linesOf = ({ run, replay, responses, otherConfiguration }: ReplayReport): 
   }
   if (cut) lines.push("The record is cut: the review read more than is kept, so differences may come from that.")
   if (missing.length > 0) lines.push(`Not in the record, so not readable now: ${missing.slice(0, 10).join(", ")}`)
+  if (replay.statement !== undefined) lines.push(statementLine(replay.statement))
   lines.push(
     changed.length + gone.length + added.length === 0
       ? `No difference: ${count(same.length, "finding")}, as then.`
@@ -139,6 +150,13 @@ const linesOf = ({ run, replay, responses, otherConfiguration }: ReplayReport): 
   return lines
 }
 
+const statementLine = ({ differences, isSigned }: NonNullable<Replay["statement"]>): string => {
+  const recorded = isSigned ? "signed statement" : "statement of its record"
+  return differences.length === 0
+    ? `The statement is the ${recorded}, byte by byte.`
+    : `The statement is not the ${recorded}: ${differences.slice(0, 10).join(", ")} differ.`
+}
+
 const jsonOf = (finding: Finding) => ({
   fingerprint: finding.fingerprint,
   place: formatLocation(finding),
@@ -154,6 +172,12 @@ const asJson = ({ run, replay, responses, otherConfiguration }: ReplayReport) =>
   answers: responses === undefined ? { models: replay.analysis.models, usage: replay.analysis.usage } : responses,
   missing: replay.missing,
   cut: replay.cut,
+  statement: replay.statement && {
+    same: replay.statement.differences.length === 0,
+    signed: replay.statement.isSigned,
+    differences: replay.statement.differences,
+    text: replay.statement.text
+  },
   findings: {
     same: replay.difference.same.map(jsonOf),
     changed: replay.difference.changed.map(({ before, after, what }) => ({

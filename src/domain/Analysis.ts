@@ -110,6 +110,25 @@ export const FoldedFinding = Schema.Struct({
 })
 export type FoldedFinding = typeof FoldedFinding.Type
 
+/** A file of rules that a review read, or a folder whose files it listed (with a slash at its end): the digest of its names. */
+export const RuleDigest = Schema.Struct({
+  name: Schema.String,
+  /** Of the text, in hex. Absent: there was no such file. */
+  sha256: Schema.optional(Schema.String)
+})
+export type RuleDigest = typeof RuleDigest.Type
+
+/** Digests of the inputs of a review, for its statement. */
+export const ReviewInputs = Schema.Struct({
+  /** Commit that the head was compared with. */
+  mergeBase: Schema.String,
+  /** SHA-256 of the digests of all prompts, in hex. Independent of their order. */
+  prompts: Schema.String,
+  /** By name. */
+  rules: Schema.Array(RuleDigest)
+})
+export type ReviewInputs = typeof ReviewInputs.Type
+
 export const Analysis = Schema.Struct({
   findings: Schema.Array(Finding),
   /** Markdown, written by the model. Empty without a model that wrote one. */
@@ -142,6 +161,8 @@ export const Analysis = Schema.Struct({
   patches: Schema.optional(Schema.Array(FilePatch)),
   /** Rules of the repository that applied to what was read. Absent if there is none. */
   rules: Schema.optional(Schema.Array(RuleUse)),
+  /** Absent where nothing was reviewed, such as for a reply. */
+  inputs: Schema.optional(ReviewInputs),
   /** Code of open managed issues that is gone from its file at the head, or moved with it. Absent if there is none. */
   checked: Schema.optional(Schema.Array(CheckedCode)),
   /** Decision about an issue; there are no findings then. */

@@ -241,6 +241,15 @@ export const Operation = Schema.Union([
   }),
   /** Marks a finding as withdrawn at its comments and issues: an objection to it was right. */
   Schema.Struct({ _tag: Schema.Literal("Withdraw"), head: Schema.String, fp: Schema.String }),
+  /** The statement of a verdict of this time, which is signed and stored. */
+  Schema.Struct({
+    _tag: Schema.Literal("Statement"),
+    head: Schema.String,
+    /** Milliseconds since the epoch. */
+    time: Schema.Int,
+    /** JSON, as it is signed (VerdictStatement.ts). */
+    statement: Schema.String
+  }),
   /** A label on the pull request or issue. */
   Schema.Struct({ _tag: Schema.Literal("Label"), name: Schema.String }),
   Schema.Struct({

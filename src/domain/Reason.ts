@@ -27,6 +27,7 @@ import { runReasons } from "./reasons/Run.ts"
 import { sandboxReasons } from "./reasons/Sandbox.ts"
 import { providerReasons } from "./reasons/Provider.ts"
 import { statusReasons } from "./reasons/Status.ts"
+import { statementReasons } from "./reasons/Statement.ts"
 import { storeReasons } from "./reasons/Store.ts"
 import { truncate } from "./Text.ts"
 
@@ -61,6 +62,7 @@ export const reasons = joinTables(
   runReasons,
   sandboxReasons,
   providerReasons,
+  statementReasons,
   statusReasons,
   storeReasons
 )

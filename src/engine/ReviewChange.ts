@@ -6,7 +6,8 @@
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
-import type { Agent, AgentError, AgentReport, PassProgress } from "../agent/Agent.ts"
+import { Agent } from "../agent/Agent.ts"
+import type { AgentError, AgentReport, PassProgress } from "../agent/Agent.ts"
 import type { CheckoutError } from "../vcs/Checkout.ts"
 import { addUsage, isRefusedByBudget, noUsage } from "../domain/Analysis.ts"
 import type { Analysis, FoldedFinding } from "../domain/Analysis.ts"
@@ -29,6 +30,7 @@ import type { CarriedFiles } from "./read/ReadCoverage.ts"
 import { planPasses } from "./plan/PlanPasses.ts"
 import type { PassPlan, PlanInput } from "./plan/PlanPasses.ts"
 import type { PatchTooLarge } from "./read/PatchTooLarge.ts"
+import { noteInputs } from "./read/NoteInputs.ts"
 import { readChange } from "./read/ReadChange.ts"
 import type { ReadChange } from "./read/ReadChange.ts"
 import type { AnalysisError } from "./AnalysisError.ts"
@@ -58,6 +60,8 @@ export interface ReviewInput extends Omit<PlanInput, "onProgress"> {
   readonly previous?: Analysis | undefined
   /** Code of open managed issues, which is searched for at the head. */
   readonly issueCode?: IssueCodeInput | undefined
+  /** Leaked credentials of a recorded review, which take the place of those that are found. */
+  readonly recordedCredentials?: ReadonlyArray<Finding> | undefined
   /** False if a review that fails is attempted again, so that failed passes are repeated. Default: true. */
   readonly isLastAttempt?: boolean | undefined
   /** Receives the current step, for people who wait. */
@@ -81,15 +85,17 @@ export type ReviewStep =
  * is skipped without a model call. Everything that is skipped is in `coverage` or in `notices`.
  */
 export const reviewChange = Effect.fn("reviewChange")(function* (
-  input: ReviewInput
+  given: ReviewInput
 ): Effect.fn.Return<
   Analysis,
   AgentError | CheckoutError | PatchTooLarge | AnalysisError,
   Agent | Catalog | ChangeThreads | ModelRun | Scope.Scope
 > {
-  const { checkout, workspace } = input
+  const { workspace } = given
+  const noted = noteInputs(given.checkout)
+  const input = { ...given, checkout: noted.checkout }
   const change = yield* (yield* ChangeThreads).open(threadMemory(workspace))
-  const read = yield* readChange(change, checkout, workspace, input.filters)
+  const read = yield* readChange(change, input.checkout, workspace, input.filters)
   // Before the commits of the change, which take its place in the thread.
   const checked = yield* checkIssueCode(change, input.issueCode)
   const carried = yield* carryOver(change, read, input)
@@ -97,8 +103,10 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
   const analysis =
     coverage.lines === 0
       ? yield* nothingToAnalyse(change, input, read, carried, coverage)
-      : yield* analyse(change, input, read, carried, coverage)
-  return checked.length === 0 ? analysis : { ...analysis, checked }
+      : yield* analyse(change, input, read, carried, coverage).pipe(
+          Effect.provideService(Agent, noted.watch(yield* Agent))
+        )
+  return { ...analysis, inputs: noted.inputs(), ...(checked.length === 0 ? {} : { checked }) }
 }, Effect.scoped)
 
 /** Heap for a change: lines of a patch in memory take several times the bytes that git prints of them. */
@@ -155,7 +163,7 @@ const nothingToAnalyse = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Analysis, AnalysisError | CheckoutError, ModelRun> {
   yield* reportProgress(input, { _tag: "Planned", files: 0, skipped: countSkipped(coverage), lines: 0, passes: 0 })
   const round = roundContext(change, input)
-  const facts = yield* settleFindings(round, yield* credentialFindings(change, input.checkout, input.workspace))
+  const facts = yield* settleFindings(round, yield* findCredentials(change, input))
   const { findings } = mergeFindings([...facts.published, ...carried.findings], limitsOf(input.workspace))
   return {
     findings,
@@ -211,7 +219,7 @@ const analyse = Effect.fnUntraced(function* (
         isVerified: isVerified(workspace, doubtful(input)),
         isLastAttempt: input.isLastAttempt ?? true
       }),
-      credentialFindings(change, checkout, workspace)
+      findCredentials(change, input)
     ],
     { concurrency: 2 }
   )
@@ -289,6 +297,11 @@ const settleAll = Effect.fnUntraced(function* (
   const { folded, shown } = foldFindings(published, { acceptance, model, published: previous?.findings ?? [] })
   return { late, shown, folded: [...earlier.folded, ...folded] }
 })
+
+const findCredentials = (change: ChangeThread, { checkout, recordedCredentials, workspace }: ReviewInput) =>
+  recordedCredentials === undefined
+    ? credentialFindings(change, checkout, workspace)
+    : Effect.succeed(recordedCredentials)
 
 const roundContext = (change: ChangeThread, { checkout, previous, round }: ReviewInput): RoundContext | undefined =>
   round && { change, head: checkout.head, earlier: round, previous }

@@ -19,6 +19,7 @@ export const reviewOnRecord = Effect.fn("reviewOnRecord")(function* (
     ...input,
     checkout: recording.checkout,
     keepReferences: recording.keepReferences,
+    keepFacts: recording.keepFacts,
     context: Effect.provideContext(context, services)
   }).pipe(
     Effect.map((analysis) =>

@@ -78,6 +78,7 @@ export const parseRoute = (prefix: string, target: string): Route | undefined =>
     const connection = inner.slice(callbacks.length)
     return connectionId.test(connection) ? { _tag: "ChatCallback", connection } : undefined
   }
+  if (inner.startsWith("/api/verdicts/")) return { _tag: "Admin", path: inner.slice("/api".length) }
   if (inner.startsWith("/api/admin/")) return { _tag: "Admin", path: inner.slice("/api/admin".length) }
   return inner.length > 1 && inner.endsWith("/") ? routes.get(inner.slice(0, -1)) : undefined
 }

@@ -2,8 +2,9 @@
  * Stores the requests to models and their responses per run, without secrets of known forms, for replays of a review.
  *
  * ```
- * runs/<run>/calls/<id>.json    one request: model, references to its texts, response or failure, usage runs/<run>/texts/<sha256>
- * system text, tools and messages, each kept once
+ * runs/<run>/calls/<id>.json    one request: model, references to its texts, response or failure, usage
+ * runs/<run>/texts/<sha256>     system text, tools and messages, each kept once
+ * runs/<run>/fence              the secret of the fences in its prompts (src/engine/plan/Fence.ts)
  * ```
  * A failed write never fails a review and is logged. Bounded per text and per run.
  */
@@ -102,6 +103,11 @@ export class Evidence extends Context.Service<
 
 export const evidenceFolder = "runs"
 const toFolder = (runId: string): string => `${evidenceFolder}/${runId}`
+
+export const maxFenceBytes = 1_024
+
+/** Returns the name of the object with the secret for the fences of a run. */
+export const fenceName = (runId: string): string => `${toFolder(runId)}/fence`
 
 /** Usage of the limits by the evidence of a run. */
 interface RunSize {

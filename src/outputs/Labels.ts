@@ -81,6 +81,7 @@ export interface Labels {
   readonly model: string
   readonly commit: string
   readonly details: string
+  readonly statement: string
   readonly tokens: (count: string) => string
   readonly cut: string
   readonly resolvedBy: (commit: string) => string
@@ -232,6 +233,7 @@ const english: Labels = {
   model: "Model",
   commit: "commit",
   details: "run details",
+  statement: "signed statement",
   tokens: (count) => `${count} tokens`,
   cut: "_Truncated: the host limits the length of a comment._",
   resolvedBy: (commit) => `Resolved: no longer found in the review of ${commit}.`,
@@ -365,6 +367,7 @@ const chinese: Labels = {
   model: "模型",
   commit: "提交",
   details: "评审详情",
+  statement: "签名声明",
   tokens: (count) => `${count} 个 token`,
   cut: "_已截断：平台不允许更长的文本。_",
   resolvedBy: (commit) => `已解决：对 ${commit} 的评审不再发现此问题。`,

@@ -12,6 +12,7 @@ import { Forges } from "../forge/Forges.ts"
 import { ModelRun } from "../llm/ModelRun.ts"
 import { Cache } from "../store/Cache.ts"
 import { ChatSends } from "../store/ChatSends.ts"
+import { Objects } from "../store/Objects.ts"
 import { AuthorGuess } from "./AuthorGuess.ts"
 import type { ChannelKind, ChannelContext, Sent } from "./channels/Channel.ts"
 import { ChannelClients } from "./channels/ChannelClients.ts"
@@ -21,6 +22,7 @@ import { channelTable } from "./channels/Channels.ts"
 import { findAtHost, isHostOperation, sendAtHost } from "./channels/HostOperations.ts"
 import { commentUrl } from "./text/Links.ts"
 import { ChannelMissing, Outputs } from "./Outputs.ts"
+import { findSignedVerdict, signVerdict } from "./SignVerdict.ts"
 import type { SentRow } from "./Outputs.ts"
 import { planRows, routedChannels, toPublication, statusRows } from "./channels/PlanRows.ts"
 import type { ChannelKinds } from "./channels/PlanRows.ts"
@@ -30,6 +32,8 @@ import { channelNamed } from "./channels/Routing.ts"
 interface Sender {
   readonly kinds: ChannelKinds
   readonly clients: ChannelClients
+  readonly config: ConfigStore["Service"]
+  readonly objects: Objects["Service"]
   readonly cache: Cache["Service"]
   readonly members: MemberFiles["Service"]
   /** The guess of this layer; the context of an operation may have another one. */
@@ -129,6 +133,12 @@ const sendWith = (sender: Sender): Outputs["Service"]["send"] =>
     const { clients } = sender
     const { operation } = publication
     if (operation._tag === "Withdraw") return yield* withdraw(sender, workspace, change, operation)
+    if (operation._tag === "Statement")
+      return yield* Effect.provideService(
+        signVerdict(publication, operation, sender.config.current()),
+        Objects,
+        sender.objects
+      )
     if (isHostOperation(operation)) {
       const linked = operation._tag === "Status" ? withSummaryLink(operation, change, previous) : operation
       const written = yield* clients.execute(
@@ -166,6 +176,8 @@ const findWith = (sender: Sender): Outputs["Service"]["find"] =>
     const { operation } = publication
     // It may be repeated.
     if (operation._tag === "Withdraw") return undefined
+    if (operation._tag === "Statement")
+      return yield* Effect.provideService(findSignedVerdict(publication, operation), Objects, sender.objects)
     if (isHostOperation(operation)) {
       const written = yield* sender.clients.execute(
         (client) => findAtHost(client, change, publication, operation),
@@ -254,10 +266,13 @@ export const layer = Layer.effect(
     const forges = yield* Forges
     const table = channelTable((kind) => forges.of(kind).bodyLimit)
     const kinds = new Map<string, ChannelKind>(Object.entries(table))
-    const clients = new ChannelClients(forges, yield* ConfigStore)
+    const config = yield* ConfigStore
+    const clients = new ChannelClients(forges, config)
     const sender: Sender = {
       kinds,
       clients,
+      config,
+      objects: yield* Objects,
       cache: yield* Cache,
       members: yield* MemberFiles,
       guess: yield* AuthorGuess,

@@ -15,9 +15,11 @@ import * as MemoryQueue from "../../src/queue/journal/MemoryQueue.ts"
 import { Operations } from "../../src/queue/operator/Operations.ts"
 import type { Queue } from "../../src/queue/Queue.ts"
 import type { QueueControl } from "../../src/queue/operator/QueueControl.ts"
+import type { Objects } from "../../src/store/Objects.ts"
 import * as Store from "../../src/store/StoreLayer.ts"
 import { editorAlone } from "../harness/ConfigSource.ts"
 import { ApiContract } from "./ApiContract.ts"
+import { memoryObjects } from "../harness/MemoryObjects.ts"
 
 export const password = "correct horse battery staple"
 
@@ -63,6 +65,7 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
       installationChanged: () => {}
     }),
     OwnAccounts.layer,
+    memoryObjects,
     Progress.layer,
     NodeIdentity.layer("node-1"),
     Logger.layer([Logger.make(({ message }) => logged.push(JSON.stringify(message)))])
@@ -116,7 +119,7 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
     call,
     login,
     token: async (): Promise<unknown> => (await login()).body["token"],
-    run: <A, E>(effect: Effect.Effect<A, E, Store.Records | Progress | Queue | QueueControl>): Promise<A> =>
+    run: <A, E>(effect: Effect.Effect<A, E, Objects | Store.Records | Progress | Queue | QueueControl>): Promise<A> =>
       runtime.runPromise(effect),
     stop: () => runtime.dispose()
   }

@@ -25,6 +25,7 @@ import { analysis, change, finding, input } from "../outputs/Fixtures.ts"
 import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
 import { inSnapshot } from "../outputs/InSnapshot.ts"
 import { uncounted } from "../harness/Owners.ts"
+import { memoryObjects } from "../harness/MemoryObjects.ts"
 
 const changes = 50
 const findingsEach = 20
@@ -54,7 +55,14 @@ const servicesOf = (forge: FakeForge) => {
   const snapshot = { ...testSnapshot({}), triggers: new Map([["host", forge.profile()]]) }
   const layer = OutputsLayer.layer.pipe(
     Layer.provideMerge(
-      Layer.mergeAll(layerStatic(snapshot), Forges.layer, Cache.layerNone, AuthorGuess.layerNone, uncounted)
+      Layer.mergeAll(
+        layerStatic(snapshot),
+        Forges.layer,
+        Cache.layerNone,
+        memoryObjects,
+        AuthorGuess.layerNone,
+        uncounted
+      )
     )
   )
   const services = Effect.runSync(Effect.scoped(Layer.build(layer)))

@@ -175,6 +175,8 @@ export const beyond: ReadonlyArray<Row> = [
   ["workspaces.limits.git_file_mb", "int 1-16777216", "10240", "Limits of git"],
   ["queue.limits.per_workspace", "int > 0", "10000", "Waiting entries"],
   ["queue.limits.total", "int > 0", "1000000", "Waiting entries"],
+  ...credential("server.statements.private_key", "Key of statements"),
+  ["storage.retention.statements.max_age_months", "int 1-1200", "24", "Months from the verdict"],
   ["server.metrics.enabled", "boolean", "true", "/metrics"],
   ["server.admin_port", "int 1-65535", "—", "Port of the administration"],
   ["server.metrics_port", "int 1-65535", "—", "Port of the metrics"],

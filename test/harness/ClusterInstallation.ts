@@ -53,6 +53,8 @@ export interface ClusterOptions {
   readonly agent?: InstallationOptions["agent"]
   /** Fields of `review`, in addition to the defaults of the tests. */
   readonly review?: InstallationOptions["review"]
+  /** Fields of `server`, in addition to the defaults of the tests. */
+  readonly server?: InstallationOptions["server"]
   /** `outputs.routes.rules`. */
   readonly rules?: ReadonlyArray<object>
   readonly notices?: Pick<InstallationOptions, "channels" | "noticeRoutes">
@@ -337,6 +339,7 @@ export class ClusterInstallation implements AsyncDisposable {
       queue = "redis",
       review = {},
       rules = [],
+      server = {},
       slots = 4,
       writeIntervalMs
     } = this.#options
@@ -349,6 +352,7 @@ export class ClusterInstallation implements AsyncDisposable {
         writeIntervalMs,
         agent,
         review,
+        server,
         ...notices
       },
       repositories,

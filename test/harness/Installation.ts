@@ -57,6 +57,8 @@ export interface InstallationOptions {
   readonly channels?: ReadonlyArray<object>
   /** Rules of routes, before the default. */
   readonly rules?: ReadonlyArray<object>
+  /** Fields of `server`, in addition to the defaults of the tests. */
+  readonly server?: Readonly<Record<string, unknown>>
   /** The namespace `im`. */
   readonly im?: object
   /** Routes of notices. */
@@ -268,7 +270,7 @@ export const makeDocument = (
     readonly model: FakeModel
   }
 ) => ({
-  server: { port: parts.port, hostname: "127.0.0.1" },
+  server: { port: parts.port, hostname: "127.0.0.1", ...options.server },
   triggers: repositories.map((_, index) => ({
     name: `host-${index}`,
     kind: "gitea",

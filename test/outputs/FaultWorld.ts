@@ -40,6 +40,7 @@ import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { analysis, finding, workspace } from "./Fixtures.ts"
 import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
 import { uncounted } from "../harness/Owners.ts"
+import { memoryObjects } from "../harness/MemoryObjects.ts"
 
 type ChannelSettings = NonNullable<(typeof OutputsConfig.Type)["channels"]>[number]
 
@@ -89,7 +90,7 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
     OutputsLayer.layer,
     Layer.succeed(ResponseTimeout, patience)
   ).pipe(
-    Layer.provideMerge(Layer.mergeAll(Forges.layer, Cache.layerNone, AuthorGuess.layerNone, uncounted)),
+    Layer.provideMerge(Layer.mergeAll(Forges.layer, Cache.layerNone, memoryObjects, AuthorGuess.layerNone, uncounted)),
     Layer.provideMerge(layerStatic(snapshot))
   )
   const world = Layer.mergeAll(Publisher.layer, Scheduler.layer).pipe(

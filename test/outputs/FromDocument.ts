@@ -15,6 +15,7 @@ import { repoName, unpaced } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { change, input } from "./Fixtures.ts"
 import { uncounted } from "../harness/Owners.ts"
+import { memoryObjects } from "../harness/MemoryObjects.ts"
 
 type Env = Readonly<Record<string, string>>
 type Tree = Readonly<Record<string, unknown>>
@@ -48,6 +49,7 @@ export const publisher = (host: Host, tree: Tree, env: Env = {}, baseDir?: strin
     layerStatic(snapshot),
     Forges.layer,
     Cache.layerNone,
+    memoryObjects,
     AuthorGuess.layerNone,
     uncounted
   ])

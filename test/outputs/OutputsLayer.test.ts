@@ -27,6 +27,7 @@ import { owned, uncounted } from "../harness/Owners.ts"
 import { inSnapshot } from "./InSnapshot.ts"
 import { inEnglish } from "../../src/text/en.ts"
 import { triggerDefaults } from "../harness/TriggerDefaults.ts"
+import { memoryObjects } from "../harness/MemoryObjects.ts"
 
 const outputsWith = (
   profiles: ReadonlyArray<TriggerProfile>,
@@ -37,7 +38,14 @@ const outputsWith = (
 ): Outputs["Service"] => {
   const triggers = new Map(profiles.map((profile) => [profile.name, profile]))
   const snapshot = { ...testSnapshot({}, env), triggers, workspacesRoot }
-  const layer = Layer.provide(OutputsLayer.layer, [layerStatic(snapshot), Forges.layer, also, guess, uncounted])
+  const layer = Layer.provide(OutputsLayer.layer, [
+    layerStatic(snapshot),
+    Forges.layer,
+    also,
+    guess,
+    uncounted,
+    memoryObjects
+  ])
   return inSnapshot(Context.get(Effect.runSync(Effect.scoped(Layer.build(layer))), Outputs), snapshot)
 }
 
@@ -230,6 +238,7 @@ describe("outputs", () => {
       layerStatic(testSnapshot({})),
       Forges.layer,
       Cache.layerNone,
+      memoryObjects,
       AuthorGuess.layerNone,
       uncounted
     ])
@@ -245,6 +254,7 @@ describe("outputs", () => {
       layerStatic(current),
       Forges.layer,
       Cache.layerNone,
+      memoryObjects,
       AuthorGuess.layerNone,
       uncounted
     ])

@@ -104,14 +104,19 @@ describe("commands", () => {
       ([, command, demo]) => command ?? `demo ${demo}`
     )
     const ofTemplates = readdirSync(join(root, "examples/ci")).flatMap((name) => {
-      const commands = [...read(`examples/ci/${name}`).matchAll(/aicr review ([^\n>|]+)/g)].map(
-        ([, command]) => command ?? ""
-      )
+      const commands = [
+        ...read(`examples/ci/${name}`).matchAll(/bin\/aicr ((?:review|verify) [^\n>|]+)|aicr (review [^\n>|]+)/g)
+      ].map(([, command, onPath]) => command ?? onPath ?? "")
       expect([name, commands.length > 0]).toEqual([name, true])
-      // One for all of them, because each help takes a process.
       return commands
     })
-    const given = [...ofReadme, `review ${ofTemplates.join(" ")}`]
+    // One for all calls of a command, because each help takes a process.
+    const ofCommand = (command: string): string =>
+      [
+        command,
+        ...ofTemplates.flatMap((call) => (call.startsWith(`${command} `) ? [call.slice(command.length + 1)] : []))
+      ].join(" ")
+    const given = [...ofReadme, ofCommand("review"), ofCommand("verify")]
     expect(given.length).toBeGreaterThan(3)
     for (const line of given) {
       const words = (/^(?:[a-z]+\s+)+/.exec(line)?.[0] ?? "").trim().split(/\s+/)

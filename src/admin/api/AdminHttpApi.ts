@@ -21,6 +21,7 @@ import { LoginGroup, SessionGroup } from "./SessionGroup.ts"
 import { StatisticsGroup } from "./StatisticsGroup.ts"
 import { TokenGroup } from "./TokenGroup.ts"
 import { TriggerGroup } from "./TriggerGroup.ts"
+import { VerdictGroup, VerdictKeyGroup } from "./VerdictGroup.ts"
 
 /** Path of the administration below `server.path_prefix`. */
 export const adminPath = "/api/admin"
@@ -39,6 +40,8 @@ export class AdminHttpApi extends HttpApi.make("aicr")
     LiveGroup,
     AuditGroup,
     TokenGroup,
+    VerdictKeyGroup,
+    VerdictGroup,
     TriggerGroup,
     ProjectGroup,
     StatisticsGroup,

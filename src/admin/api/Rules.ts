@@ -5,11 +5,13 @@
 import { Context } from "effect"
 import type { Redacted } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import type { VerdictStatement } from "../../domain/VerdictStatement.ts"
 import {
   BadRequest,
   Forbidden,
   NotFound,
   PayloadTooLarge,
+  TooManyRequestsResponse,
   UnauthorizedResponse,
   UnavailableResponse,
   UnsupportedMediaType
@@ -32,6 +34,21 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
   "aicr/admin/Authenticated",
   {
     error: [UnauthorizedResponse, NotFound, UnavailableResponse],
+    security: { session: HttpApiSecurity.bearer }
+  }
+) {}
+
+/** The holder of a session or of a token who reads statements. */
+export class CurrentReader extends Context.Service<
+  CurrentReader,
+  { readonly mayRead: (statement: VerdictStatement) => boolean }
+>()("aicr/admin/CurrentReader") {}
+
+/** Requires a session, or a token with the scope `read` and its repositories. */
+export class ReadsVerdicts extends HttpApiMiddleware.Service<ReadsVerdicts, { provides: CurrentReader }>()(
+  "aicr/admin/ReadsVerdicts",
+  {
+    error: [UnauthorizedResponse, NotFound, TooManyRequestsResponse, UnavailableResponse],
     security: { session: HttpApiSecurity.bearer }
   }
 ) {}

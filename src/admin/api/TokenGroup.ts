@@ -77,7 +77,10 @@ export class TokenGroup extends HttpApiGroup.make("tokens")
       }).pipe(HttpApiSchema.status(201)),
       error: StateConflict
     }).annotateMerge(
-      describe("Create a token", "Returns a token that a program sends as `authorization: Bearer …` to `/mcp`.")
+      describe(
+        "Create a token",
+        "Returns a token that a program sends as `authorization: Bearer …` to `/mcp`, or to `/api/verdicts/statement`."
+      )
     ),
     HttpApiEndpoint.post("revoke", "/tokens/:id/revoke", {
       params: byId,

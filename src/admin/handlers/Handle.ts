@@ -22,6 +22,7 @@ import type { Ledger } from "../../store/Ledger.ts"
 import type { LoginAttempts } from "../../store/LoginAttempts.ts"
 import type { CatchUps } from "../../store/CatchUps.ts"
 import type { Inventories } from "../../store/Inventories.ts"
+import type { Objects } from "../../store/Objects.ts"
 import type { Outbox } from "../../store/Outbox.ts"
 import type { Outcomes } from "../../store/Outcomes.ts"
 import type { Payloads } from "../../store/Payloads.ts"
@@ -64,6 +65,7 @@ import { loginLayer, sessionLayer } from "../sessions/SessionHandlers.ts"
 import * as StatisticsHandlers from "./StatisticsHandlers.ts"
 import * as TokenHandlers from "./TokenHandlers.ts"
 import * as TriggerHandlers from "./TriggerHandlers.ts"
+import * as VerdictHandlers from "./VerdictHandlers.ts"
 
 type Services =
   | AdminActions
@@ -80,6 +82,7 @@ type Services =
   | Nodes
   | Operations
   | CatchUps
+  | Objects
   | Outbox
   | Outcomes
   | Queue
@@ -115,7 +118,8 @@ const routes = HttpApiBuilder.layer(AdminHttpApi).pipe(
     DraftHandlers.layer,
     BudgetHandlers.layer,
     RuleHandlers.layer,
-    StatisticsHandlers.layer
+    StatisticsHandlers.layer,
+    VerdictHandlers.layer
   ]),
   Layer.provide([RequestRules.layer, Audit.layer, Authentication.layer]),
   Layer.provide(HttpServer.layerServices)

@@ -8,7 +8,7 @@ import type { Path } from "../document/Path.ts"
 import { formatPath, isRecord, valueAt } from "../document/Path.ts"
 import { isVariableName } from "../fields/Scalars.ts"
 import type { Shape } from "../fields/Shape.ts"
-import { callsModels, usesChatApps, usesHosts } from "./RoleCredentials.ts"
+import { callsModels, signsStatements, usesChatApps, usesHosts } from "./RoleCredentials.ts"
 import { readShape } from "../fields/Shape.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { verbatimReason } from "../../domain/Reason.ts"
@@ -42,8 +42,8 @@ const walk = (shape: Shape, value: unknown, path: Path, found: Array<NamedVariab
 }
 
 /**
- * Returns named variables without a value that a node with these roles uses. Required are those that connect a store in use and, on a node
- * that receives deliveries and calls, those that authenticate them.
+ * Returns named variables without a value that a node with these roles uses. Required are those that connect a store in use, the key of
+ * statements on a node that signs them and, on a node that receives deliveries and calls, those that authenticate them.
  */
 export const unsetVariables = (
   tree: unknown,
@@ -54,7 +54,8 @@ export const unsetVariables = (
     if (variable(env, name) !== undefined || overruled(tree, path)) return []
     const blank = isBlankVariable(env, name)
     if (!blank && !isUsed(tree, path, roles)) return []
-    const needed = blank || connectsStore(tree, path) || (roles.has("ingress") && guardsEntrance(tree, path))
+    const needed =
+      blank || connectsStore(tree, path) || isSigningKey(path) || (roles.has("ingress") && guardsEntrance(tree, path))
     const named = nameable(name)
     const reason: Reason = {
       _tag: blank ? "VariableBlank" : needed ? "VariableNeeded" : "VariableNotSet",
@@ -108,11 +109,14 @@ const guardsEntrance = (tree: unknown, path: Path): boolean => {
   return false
 }
 
+const isSigningKey = (path: Path): boolean => path[0] === "server" && path[1] === "statements"
+
 /** Returns whether a node with these roles uses the variable. Fields without a row below are used by every node. */
 const isUsed = (tree: unknown, path: Path, roles: ReadonlySet<Role>): boolean => {
   if (guardsEntrance(tree, path)) return roles.has("ingress")
   if (path[0] === "admin") return roles.has("dashboard")
   if (path[0] === "im" && path[1] === "connections") return usesChatApps(roles)
+  if (isSigningKey(path)) return signsStatements(roles)
   if (path[0] === "llm" && path[1] === "providers") return callsModels(tree, roles)
   if (/^triggers\[0\]\.(?:token_env|app\.)/.test(fieldOf(path))) return usesHosts(roles)
   return true

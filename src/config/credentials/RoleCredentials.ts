@@ -12,6 +12,9 @@ export const usesChatApps = (roles: ReadonlySet<Role>): boolean => roles.has("ch
 export const callsModels = (tree: unknown, roles: ReadonlySet<Role>): boolean =>
   roles.has("executor") || (roles.has("publisher") && resolvesAuthors(tree))
 
+/** Returns whether a node with these roles signs statements of verdicts. Only publishers do, which execute nothing of a change. */
+export const signsStatements = (roles: ReadonlySet<Role>): boolean => roles.has("publisher")
+
 const resolvesAuthors = (value: unknown): boolean =>
   isRecord(value) &&
   ((value["author_resolution_model_chain"] ?? null) !== null || Object.values(value).some(resolvesAuthors))

@@ -24,6 +24,13 @@ export const ServerConfig = Schema.Struct({
     },
     "server.auth"
   ),
+  statements: group(
+    {
+      private_key_env: optional(EnvName, "server.statements.private_key_env"),
+      private_key: optional(Secret, "server.statements.private_key", { exclusive: ["private_key_env"] })
+    },
+    "server.statements"
+  ),
   metrics: group({ enabled: defaulted(Flag, true, "server.metrics.enabled") }, "server.metrics"),
   webhook_body_limit_mb: defaulted(int(1, 1024), 25, "server.webhook_body_limit_mb"),
   limits: group(

@@ -69,7 +69,11 @@ export const StorageConfig = Schema.Struct({
         "storage.retention.payloads"
       ),
       config_revisions: retention("config_revisions", 200),
-      queue: retention("queue", 1000)
+      queue: retention("queue", 1000),
+      statements: group(
+        { max_age_months: defaulted(int(1, 1200), 24, "storage.retention.statements.max_age_months") },
+        "storage.retention.statements"
+      )
     },
     "storage.retention"
   )

@@ -1,10 +1,13 @@
 /** One run: its timeline from the delivery to each publication, problems beside their code, coverage, models and cost. */
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { useState } from "react"
+import { send, toRequest } from "../client/Call.ts"
+import { Problem, toRecord } from "../client/Problem.ts"
 import { useApi } from "../client/Queries.ts"
 import { Confirm } from "../parts/Dialog.tsx"
 import { Copy, ExternalLink, Facts } from "../parts/Facts.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
+import { notifyError } from "../parts/Notices.tsx"
 import { Page } from "../parts/Page.tsx"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { ChangeLink, changeName, Commit, RunStatus } from "../parts/Records.tsx"
@@ -116,6 +119,25 @@ const Models = ({ run }: { readonly run: RunDetails }) => {
   )
 }
 
+/** Saves the statement byte by byte, because its signature covers every one. */
+const saveStatement = async (run: string): Promise<void> => {
+  const [method, url] = toRequest("GET /verdicts/statement", { query: { run } })
+  const response = await send(url, { method })
+  if (!response.ok) throw new Problem(response.status, toRecord(await response.json()))
+  const address = URL.createObjectURL(await response.blob())
+  const link = document.createElement("a")
+  link.href = address
+  link.download = `statement-${run}.json`
+  link.click()
+  URL.revokeObjectURL(address)
+}
+
+const StatementDownload = ({ run }: { readonly run: string }) => (
+  <button type="button" className="small" id="statement" onClick={() => void saveStatement(run).catch(notifyError)}>
+    {t("run.statement.download")}
+  </button>
+)
+
 const Publications = ({ run }: { readonly run: RunDetails }) => {
   if (run.publications.length === 0)
     return <Empty title={t("run.publications.empty")}>{t("run.publications.empty.help")}</Empty>
@@ -128,6 +150,7 @@ const Publications = ({ run }: { readonly run: RunDetails }) => {
             <div>
               <ExternalLink href={url}>{tValue("operation", operation)}</ExternalLink>{" "}
               <span className="quiet">{channel}</span>
+              {operation === "Statement" && status === "sent" ? <StatementDownload run={run.id} /> : null}
               {error === undefined ? null : (
                 <p className={status === "nothing_to_do" ? "quiet" : "error-text"}>{tReason(error)}</p>
               )}

@@ -27,7 +27,7 @@ import { readBasePrompt } from "./BasePromptFile.ts"
 import { fitChange } from "./FitChange.ts"
 import type { FittedChange } from "./FitChange.ts"
 import { readInstructions } from "./Instructions.ts"
-import { reviewModel } from "./ModelWindow.ts"
+import { readContextWindow, reviewModelNames } from "./ModelWindow.ts"
 import type { PatchTooLarge } from "../read/PatchTooLarge.ts"
 import type { ReadChange } from "../read/ReadChange.ts"
 import type { CarriedFiles } from "../read/ReadCoverage.ts"
@@ -73,6 +73,14 @@ export interface PassPlan {
   readonly notices: ReadonlyArray<Reason>
 }
 
+/** What a plan depends on in addition to the change and the configuration. */
+export interface PlanFacts {
+  /** Text of the operator's base prompt file, without secrets. */
+  readonly basePrompt?: string | undefined
+  /** Context window of the review model, in tokens. */
+  readonly contextWindow?: number | undefined
+}
+
 export interface PlanInput extends OutsideEvidence, KeptReferences {
   readonly snapshot: Snapshot
   readonly workspace: Workspace
@@ -93,6 +101,9 @@ export interface PlanInput extends OutsideEvidence, KeptReferences {
   readonly round?: EarlierRounds | undefined
   /** Receives the progress of agent CLIs by the number of the pass, from 1. */
   readonly onProgress?: ((pass: number, progress: PassProgress) => Effect.Effect<void>) | undefined
+  /** Facts of a recorded review, which take the place of those of today. */
+  readonly recordedFacts?: PlanFacts | undefined
+  readonly keepFacts?: ((facts: PlanFacts) => void) | undefined
   /** Mounts further repositories. Runs just before the first model call. */
   readonly context?: Effect.Effect<ContextMounts> | undefined
 }
@@ -106,7 +117,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
   const { checkout, snapshot, workspace } = input
   const instructions = yield* readRules(change, input)
   const context = yield* input.context ?? Effect.succeed(noContext)
-  const system = yield* systemPromptOf(input, instructions, context)
+  const { contextWindow, system } = yield* readSystem(input, instructions, context)
   const commitNotices = yield* readCommits(change, checkout, workspace)
   const fence = yield* deriveFence([checkout.from, checkout.head, input.title, input.description])
   const common = {
@@ -119,7 +130,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
   }
   // One checkout for all passes: they share its allowance of extra context.
   const readable = scrubbedCheckout(change, checkout)
-  const budget = yield* budgetOf(change, input, system)
+  const budget = yield* budgetOf(change, input, contextWindow, system)
   const advice = adviceFor(input, files, budget, fence)
   const [adviceTokens = 0] = yield* change.run("countTokens", [advice ?? ""])
   const maxTokens = Math.max(minimumRoom, budget.tokens)
@@ -223,15 +234,18 @@ interface PromptBudget extends PassBudget {
 const bytesPerToken = 4
 
 /** Returns the size of a pass without the system text, and the number of passes. */
-const budgetOf = Effect.fnUntraced(function* (change: ChangeThread, input: PlanInput, prompt: string) {
-  const { snapshot, workspace } = input
-  const model = yield* reviewModel(snapshot, workspace)
+const budgetOf = Effect.fnUntraced(function* (
+  change: ChangeThread,
+  { snapshot, workspace }: PlanInput,
+  contextWindow: number | undefined,
+  prompt: string
+) {
   const [systemTokens = 0] = yield* change.run("countTokens", [prompt])
   const budget: PromptBudget = {
     ...passBudget({
       compression: snapshot.document.compression,
-      modelNames: model.names,
-      contextWindow: model.contextWindow,
+      modelNames: reviewModelNames(snapshot, workspace),
+      contextWindow,
       systemTokens,
       maxPasses: workspace.review.max_passes
     }),
@@ -279,14 +293,30 @@ const readRules = Effect.fnUntraced(function* (change: ChangeThread, { checkout,
   } satisfies Skills
 })
 
-const systemPromptOf = Effect.fnUntraced(function* (
-  { snapshot, workspace }: PlanInput,
+const readFacts = Effect.fnUntraced(function* ({
+  snapshot,
+  workspace
+}: PlanInput): Effect.fn.Return<PlanFacts, AgentError, Catalog> {
+  const basePrompt = yield* readBasePrompt(snapshot, workspace)
+  const contextWindow = yield* readContextWindow(snapshot, workspace)
+  return {
+    ...(basePrompt === undefined ? {} : { basePrompt: scrubSecrets(basePrompt) }),
+    ...(contextWindow === undefined ? {} : { contextWindow })
+  }
+})
+
+/** Returns the system text, and the context window of the model that reads it. */
+const readSystem = Effect.fnUntraced(function* (
+  input: PlanInput,
   instructions: Skills,
   context: ContextMounts
-) {
+): Effect.fn.Return<{ readonly contextWindow: number | undefined; readonly system: string }, AgentError, Catalog> {
+  const { keepFacts, recordedFacts, snapshot, workspace } = input
+  const facts = recordedFacts ?? (yield* readFacts(input))
+  keepFacts?.(facts)
   const aliases = context.mounted.map(({ alias }) => alias)
-  const base = yield* readBasePrompt(snapshot, workspace)
-  return scrubSecrets(systemText(snapshot, workspace, base, instructions, aliases))
+  const system = scrubSecrets(systemText(snapshot, workspace, facts.basePrompt, instructions, aliases))
+  return { contextWindow: facts.contextWindow, system }
 })
 
 const compressionNotice = (

@@ -31,6 +31,7 @@ export interface ReadLog {
   readonly mounts: Array<MountLog>
   contextNotices: ReadonlyArray<Reason>
   references: ReadonlyArray<NamedPlace> | undefined
+  facts: ReviewRecord["facts"]
   commits: ReadonlyArray<CommitLog> | undefined
   messages: ReadonlyArray<string> | undefined
   listed: ReadonlyArray<ChangedPath>
@@ -52,6 +53,7 @@ export const makeReadLog = (): ReadLog => ({
   mounts: [],
   contextNotices: [],
   references: undefined,
+  facts: undefined,
   commits: undefined,
   messages: undefined,
   listed: [],
@@ -93,6 +95,7 @@ export const toRecord = (log: ReadLog, { head, from }: Checkout, input: ReviewIn
   ...(input.round === undefined ? {} : { round: input.round }),
   ...(input.lessons === undefined ? {} : { lessons: input.lessons }),
   ...(input.acceptance === undefined ? {} : { acceptance: input.acceptance }),
+  ...(log.facts === undefined ? {} : { facts: log.facts }),
   ...(log.listed.length > maxChanges
     ? {}
     : { changes: log.listed.map((path) => ({ ...pathOnly(path), size: log.sizes.get(path) ?? 0 })) }),

@@ -23,6 +23,7 @@ interface Recording {
   readonly checkout: Checkout
   readonly context: (mounts: ContextMounts) => ContextMounts
   readonly keepReferences: NonNullable<ReviewInput["keepReferences"]>
+  readonly keepFacts: NonNullable<ReviewInput["keepFacts"]>
   /** Writes down what was read. */
   readonly keep: (input: ReviewInput) => Effect.Effect<void>
 }
@@ -87,6 +88,9 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
         )
       )
         log.references = places
+    },
+    keepFacts: (facts) => {
+      log.facts = facts
     },
     keep: (input) =>
       recorder.open.pipe(

@@ -31,6 +31,10 @@ export const statusId = (
   state: string
 ): OperationId => named(input.targetKey, input.head, "Status", state, input.runId, ...rulingOf(input))
 
+/** A verdict has one statement: that of a run, and one for each later decision about a finding. */
+export const statementId = (input: Pick<PublishInput, "targetKey" | "head" | "runId" | "ruling">): OperationId =>
+  named(input.targetKey, input.head, "Statement", input.runId, ...rulingOf(input))
+
 /** A label is added once per run. */
 export const labelId = (input: Pick<PublishInput, "targetKey" | "head" | "runId">, name: string): OperationId =>
   named(input.targetKey, input.head, "Label", name, input.runId)

@@ -179,7 +179,7 @@ ${walkthrough}
 `
 
 const footer =
-  "aicr{{#if run.models}} · {{labels.model}} {{run.models}}{{/if}} · {{labels.commit}} {{vcs.head_link}}{{#if run.spent}} · {{run.spent}}{{/if}}{{#if run.url}} · [{{labels.details}}]({{run.url}}){{/if}}"
+  "aicr{{#if run.models}} · {{labels.model}} {{run.models}}{{/if}} · {{labels.commit}} {{vcs.head_link}}{{#if run.spent}} · {{run.spent}}{{/if}}{{#if run.url}} · [{{labels.details}}]({{run.url}}){{/if}}{{#if run.statement}} · [{{labels.statement}}]({{run.statement}}){{/if}}"
 
 export const summaryTemplate = `${summaryText(
   foldedWalkthrough,

@@ -20,6 +20,7 @@ import { headUrl, lineUrl, safeUrl } from "./Links.ts"
 import { mentionSlot } from "./Mention.ts"
 import { isForReaders } from "./Notes.ts"
 import type { SafeText } from "../SafeText.ts"
+import { signsVerdicts } from "../SigningKeys.ts"
 import { summaryText } from "../../domain/SummaryText.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { inLanguage } from "../../text/InLanguage.ts"
@@ -215,6 +216,7 @@ export const frameView = (
     run: {
       id: runId,
       url: runUrl,
+      statement: linkStatement(input),
       models: analysis.models.map(safe.codeSpan).join(", "),
       requests: analysis.usage.requests,
       cost_usd: analysis.usage.costUsd,
@@ -225,6 +227,12 @@ export const frameView = (
     mentions: mention ? mentionSlot : undefined
   }
 }
+
+/** Returns the part of the page of the run with its statement. Undefined where the verdict gets none, or no page has an address. */
+const linkStatement = ({ analysis, runUrl, workspace }: PublishInput): string | undefined =>
+  runUrl === undefined || analysis.inputs === undefined || !signsVerdicts(workspace.snapshot())
+    ? undefined
+    : `${runUrl}#statement`
 
 /** Renders the target, as a link if the host provided a URL. */
 const renderTarget = ({ repo, target, url, title }: Change, safe: SafeText): string => {

@@ -18,6 +18,7 @@ import { runTexts } from "./Run.ts"
 import { sandboxTexts } from "./Sandbox.ts"
 import { providerTexts } from "./Provider.ts"
 import { statusTexts } from "./Status.ts"
+import { statementTexts } from "./Statement.ts"
 import { storeTexts } from "./Store.ts"
 import { modelTexts } from "./Model.ts"
 import { deliveryTexts } from "./Delivery.ts"
@@ -41,6 +42,7 @@ export const common: CommonTexts = {
     sandboxTexts,
     providerTexts,
     statusTexts,
+    statementTexts,
     storeTexts,
     checkTexts,
     refusalTexts

@@ -576,6 +576,11 @@ export const fieldTexts = {
   "server.trust_proxy":
     "Proxies whose `X-Forwarded-For` is used: `loopback`, `linklocal`, `uniquelocal` or a list of these and CIDR ranges. `true`: exactly the proxy before this server, whatever its address; for servers that only that proxy can reach.",
   "server.webhook_body_limit_mb": "Largest webhook or trigger body in MiB.",
+  "server.statements":
+    "Signed statements of verdicts (see docs/verdicts.md). Without a key no statement is made. Nodes with the role `publisher` need the key.",
+  "server.statements.private_key": "Literal PEM or base64 PEM of an Ed25519 private key. Sealed when published.",
+  "server.statements.private_key_env":
+    "Environment variable that holds the Ed25519 private key (PEM or base64 PEM), such as from `openssl genpkey -algorithm ed25519`. Either it or private_key.",
   storage: "Database, cache, objects, retention.",
   "storage.cache": "Cache.",
   "storage.cache.kind": "Cache for responses of hosts and models: in each process, in Redis for all nodes, or none.",
@@ -624,6 +629,9 @@ export const fieldTexts = {
   "storage.retention.recent_runs": "Retention: run details.",
   "storage.retention.recent_runs.max_age_months": "UTC calendar months kept, from the run's start; statistics remain.",
   "storage.retention.recent_runs.max_count": "Run details kept.",
+  "storage.retention.statements": "Retention: signed statements of verdicts.",
+  "storage.retention.statements.max_age_months":
+    "UTC calendar months kept, from the verdict, whole months at a time. Independent of the details of the run.",
   triggers: "Where changes come from.",
   "triggers[].app": "App credential.",
   "triggers[].app.app_id": "App id. This or client_id is required.",

@@ -513,6 +513,11 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "server.trust_proxy":
     "采用其 `X-Forwarded-For` 的代理：`loopback`、`linklocal`、`uniquelocal`，或由这些和 CIDR 网段组成的列表。`true`：仅此服务器之前的那一个代理，不论其地址；用于只有该代理可以访问的服务器。",
   "server.webhook_body_limit_mb": "webhook 或触发器请求体的最大 MiB 数。",
+  "server.statements":
+    "结论的签名声明（见 docs/verdicts.md）。没有密钥时不生成声明。具有 `publisher` 角色的节点需要此密钥。",
+  "server.statements.private_key": "Ed25519 私钥的 PEM 或 base64 编码的 PEM 的字面值，发布时加密。",
+  "server.statements.private_key_env":
+    "保存 Ed25519 私钥（PEM 或 base64 编码的 PEM）的环境变量，例如由 `openssl genpkey -algorithm ed25519` 生成。与 private_key 只能设置一个。",
   storage: "数据库、缓存、对象、保留期限。",
   "storage.cache": "缓存。",
   "storage.cache.kind": "代码托管平台和模型响应的缓存：在各进程中、在 Redis 中供所有节点使用，或不缓存。",
@@ -558,6 +563,8 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "storage.retention.recent_runs": "保留期限：评审详情。",
   "storage.retention.recent_runs.max_age_months": "自评审开始起保留的 UTC 日历月数；统计保留。",
   "storage.retention.recent_runs.max_count": "保留的评审详情数。",
+  "storage.retention.statements": "保留期限：结论的签名声明。",
+  "storage.retention.statements.max_age_months": "自得出结论起保留的 UTC 日历月数，按整月删除。与评审详情无关。",
   triggers: "变更的来源。",
   "triggers[].app": "应用的凭据。",
   "triggers[].app.app_id": "应用 id。需要此项或 client_id。",

@@ -25,6 +25,7 @@ import { Runs } from "../../../src/store/Runs.ts"
 import { actorStores, testForges, testSnapshotWith } from "../../harness/ActorParts.ts"
 import { testCluster } from "../../harness/TestCluster.ts"
 import { inEnglish } from "../../../src/text/en.ts"
+import { memoryObjects } from "../../harness/MemoryObjects.ts"
 
 class Host extends Context.Service<
   Host,
@@ -99,7 +100,7 @@ const world = (
 ) =>
   Layer.mergeAll(Publisher.layer, Scheduler.layer).pipe(
     Layer.provideMerge(OutputsLayer.layer),
-    Layer.provideMerge(Layer.mergeAll(actorStores(), forges, Cache.layerNone, AuthorGuess.layerNone)),
+    Layer.provideMerge(Layer.mergeAll(actorStores(), forges, Cache.layerNone, memoryObjects, AuthorGuess.layerNone)),
     Layer.provideMerge(config),
     Layer.provideMerge(
       Layer.effect(

@@ -15,6 +15,7 @@ import { Outbox } from "../../../src/store/Outbox.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 import { actorStores, testForges, testSnapshotWith } from "../../harness/ActorParts.ts"
 import { analysis, finding } from "../../outputs/Fixtures.ts"
+import { memoryObjects } from "../../harness/MemoryObjects.ts"
 
 const token = LeaseToken.make(1)
 const change: Change = {
@@ -43,6 +44,7 @@ const world = OutputsLayer.layer.pipe(
       Layer.succeed(Forges, testForges(Effect.succeed({ head: "h1", state: "open" }))),
       Layer.succeed(ConfigStore, config),
       Cache.layerNone,
+      memoryObjects,
       AuthorGuess.layerNone
     )
   )

@@ -14,15 +14,16 @@ import { layerMemory } from "../../../src/queue/journal/MemoryQueue.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { QueueControl } from "../../../src/queue/operator/QueueControl.ts"
 import { Batches } from "../../../src/store/Batches.ts"
-import { Objects } from "../../../src/store/Objects.ts"
 import { Payloads } from "../../../src/store/Payloads.ts"
 import type { DeliveryPayload } from "../../../src/store/Payloads.ts"
 import { PullBases } from "../../../src/store/PullBases.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import { RejectedSignatures } from "../../../src/store/RejectedSignatures.ts"
 import { Runs } from "../../../src/store/Runs.ts"
+import { hasStatement, keepKey, keepStatement, listKeys, statementKey } from "../../../src/store/Statements.ts"
 import { Statistics } from "../../../src/store/Statistics.ts"
 import * as Store from "../../../src/store/StoreLayer.ts"
+import { memoryObjects } from "../../harness/MemoryObjects.ts"
 import { admission, toTarget } from "../../queue/Admissions.ts"
 import { ignored } from "../../store/Fixtures.ts"
 
@@ -86,7 +87,7 @@ const parts = (retention: object, more: object = {}) =>
     Layer.fresh(Store.layerMemory),
     Layer.fresh(layerMemory({ perWorkspace: 100, total: 100 })),
     LiveNodes.layerAlone.pipe(Layer.provideMerge(NodeIdentity.layer("node"))),
-    Layer.mock(Objects, { list: () => Effect.succeed([]) })
+    Layer.fresh(memoryObjects)
   )
 
 it.effect.each([
@@ -170,6 +171,21 @@ it.effect.each([
     yield* prune(now + after * 86_400_000)
     assert.strictEqual(yield* count, left)
   }).pipe(Effect.provide(parts({ deleted_project_grace_days: days })))
+)
+
+it.effect(
+  "statements.max_age_months decides which months of statements go, whole and independently of their runs",
+  () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(now)
+      yield* keepKey({ keyid: "k", public_key: "pem" }, now)
+      for (const [index, at] of receivedAt.entries())
+        yield* keepStatement(statementKey(`h${index}`, at, "id"), "envelope")
+      yield* prune(now)
+      const kept = yield* Effect.forEach(receivedAt, (at, index) => hasStatement(statementKey(`h${index}`, at, "id")))
+      assert.deepStrictEqual(kept, [false, true, true])
+      assert.strictEqual((yield* listKeys).length, 1)
+    }).pipe(Effect.provide(parts({ statements: { max_age_months: 3 } })))
 )
 
 it.effect("a project that is configured remains", () =>

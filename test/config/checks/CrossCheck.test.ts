@@ -35,6 +35,7 @@ const exclusive: ReadonlyArray<readonly [field: string, others: ReadonlyArray<st
   ["triggers[].username", ["username_env"]],
   ["triggers[].app.private_key_path", ["private_key"]],
   ["triggers[].app.private_key_env", ["private_key", "private_key_path"]],
+  ["server.statements.private_key", ["private_key_env"]],
   ["workspaces.instances.<id>.auth.api_key", ["api_key_env"]],
   ["workspaces.defaults.context_repositories[].token", ["token_env"]],
   ["workspaces.defaults.context_repositories[].user", ["user_env"]],
@@ -667,6 +668,11 @@ describe("variables that the service needs to start", () => {
       { triggers: [{ name: "t", kind: "github", webhook_secret_env: "UNSET" }] },
       "triggers[0].webhook_secret_env"
     ],
+    [
+      "key of statements",
+      { server: { statements: { private_key_env: "UNSET" } } },
+      "server.statements.private_key_env"
+    ],
     ["global key", { server: { auth: { api_key_env: "UNSET" } } }, "server.auth.api_key_env"],
     [
       "workspace key",
@@ -715,7 +721,7 @@ describe("variables that the service needs to start", () => {
 
   it("not what guards deliveries, on a node that takes none", () => {
     const document = {
-      server: { auth: { api_key_env: "UNSET" } },
+      server: { auth: { api_key_env: "UNSET" }, statements: { private_key_env: "UNSET" } },
       storage: { database: { kind: "postgres", postgres: { url_env: "UNSET" } } },
       triggers: [{ name: "t", kind: "github", webhook_secret_env: "UNSET" }]
     }
@@ -727,6 +733,7 @@ describe("variables that the service needs to start", () => {
     const store = "storage.database.postgres.url_env"
     expect(errorsOf(new Set(["ingress"]))).toEqual(["server.auth.api_key_env", store, "triggers[0].webhook_secret_env"])
     expect(errorsOf(new Set(["executor"]))).toEqual([store])
+    expect(errorsOf(new Set(["publisher"]))).toEqual(["server.statements.private_key_env", store])
   })
 
   it("credentials that the roles of a node do not use are not reported", () => {

@@ -139,6 +139,7 @@ describe("fields", () => {
     ["workspaces.defaults.context_repositories.lib.token"],
     ["outputs.channels.chat.webhook_url"],
     ["server.auth.api_key"],
+    ["server.statements.private_key"],
     ["admin.password"]
   ])("%s is sealed", (field) => expect(Result.isSuccess(sealed(field))).toBe(true))
 

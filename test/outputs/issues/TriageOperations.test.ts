@@ -25,6 +25,7 @@ import { AuthorGuess } from "../../../src/outputs/AuthorGuess.ts"
 import { inSnapshot } from "../InSnapshot.ts"
 import { uncounted } from "../../harness/Owners.ts"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
+import { memoryObjects } from "../../harness/MemoryObjects.ts"
 
 const spam: TriageDecision = {
   verdict: "close",
@@ -102,6 +103,7 @@ describe.each(["gitea", "forgejo"] as const)("triage at %s", (kind) => {
       layerStatic(snapshot),
       Forges.layer,
       Cache.layerNone,
+      memoryObjects,
       AuthorGuess.layerNone,
       uncounted
     ])

@@ -17,6 +17,7 @@ import type { FakeSwarm } from "../../harness/FakeSwarm.ts"
 import { analysis, finding, input } from "../Fixtures.ts"
 import { snapshotFrom } from "../FromDocument.ts"
 import { uncounted } from "../../harness/Owners.ts"
+import { memoryObjects } from "../../harness/MemoryObjects.ts"
 
 type Tree = Readonly<Record<string, unknown>>
 
@@ -77,6 +78,7 @@ export const swarmPublisher = (tree: Tree, env: Readonly<Record<string, string>>
             layerStatic(snapshot),
             Forges.layer,
             Cache.layerNone,
+            memoryObjects,
             AuthorGuess.layerNone,
             uncounted
           ]),

@@ -1,0 +1,135 @@
+/** Implements `aicr verify`: verifies a signed statement against a head, keys and rules. Needs no service and no network. */
+import { lstat, readdir, readFile, readlink } from "node:fs/promises"
+import { join } from "node:path"
+import { Console, Effect, Option, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import type { RuleDigest } from "../domain/Analysis.ts"
+import { countUnread } from "../domain/Coverage.ts"
+import type { Reason } from "../domain/Reason.ts"
+import { digestNames, digestText } from "../domain/RuleDigests.ts"
+import { openStatement, readStatementKeys } from "../domain/SignedStatement.ts"
+import { VerdictStatement } from "../domain/VerdictStatement.ts"
+import { inEnglish } from "../text/en.ts"
+import { ExitWith, refused } from "./Exit.ts"
+import { exitCodes } from "./ExitCodes.ts"
+import { jsonFlag } from "./JsonFlag.ts"
+import { count, oneLine } from "./Wording.ts"
+
+const read = (what: string, path: string): Effect.Effect<Buffer, ExitWith> =>
+  Effect.tryPromise({
+    try: () => readFile(path),
+    catch: () => refused(`${what} ${path} cannot be read; name a file that exists`)
+  })
+
+const unacceptable = (why: Reason): ExitWith => new ExitWith({ code: exitCodes.problems, message: inEnglish(why) })
+
+/** Returns the text of a file as git has it, which is the target of a link; undefined if there is none. */
+const readText = async (path: string): Promise<string | undefined> => {
+  try {
+    const found = await lstat(path)
+    if (found.isSymbolicLink()) return await readlink(path)
+    return found.isFile() ? await readFile(path, "utf8") : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const listFiles = async (folder: string): Promise<ReadonlyArray<string>> => {
+  try {
+    return (await readdir(folder, { withFileTypes: true })).filter((one) => one.isFile()).map(({ name }) => name)
+  } catch {
+    return []
+  }
+}
+
+/** Returns the digest of a rule in a folder, as the service computes it; undefined if there is none. */
+const digestAt = async (folder: string, name: string): Promise<string | undefined> => {
+  if (name.endsWith("/")) return digestNames(await listFiles(join(folder, name)))
+  const text = await readText(join(folder, name))
+  return text === undefined ? undefined : digestText(text)
+}
+
+const isInside = (name: string): boolean => !name.startsWith("/") && !name.split("/").includes("..")
+
+/** Returns the names of the rules that differ from those in the folder. */
+const changedRules = (folder: string, rules: ReadonlyArray<RuleDigest>) =>
+  Effect.map(
+    Effect.forEach(rules, ({ name, sha256 }) =>
+      Effect.map(
+        Effect.promise(() => (isInside(name) ? digestAt(folder, name) : Promise.resolve(undefined))),
+        (current) => (current === sha256 ? [] : [oneLine(name)])
+      )
+    ),
+    (found) => found.flat()
+  )
+
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(VerdictStatement))
+
+const verify = Effect.fnUntraced(function* (
+  file: string,
+  options: { readonly head: string; readonly key: string; readonly rules: string | undefined }
+) {
+  const keys = readStatementKeys((yield* read("the key file", options.key)).toString("utf8"))
+  if (keys === undefined) return yield* refused(`${options.key} holds no public Ed25519 key in PEM`)
+  const opened = yield* Effect.mapError(
+    Effect.fromResult(openStatement(yield* read("the statement", file), keys)),
+    unacceptable
+  )
+  const statement = Option.getOrUndefined(decode(opened))
+  if (statement === undefined) return yield* unacceptable({ _tag: "StatementOfOtherKind" })
+  const { findings, head, inputs, outcome } = statement.predicate
+  const digests = Object.values(statement.subject[0].digest)
+  if (head !== options.head || digests.some((digest) => digest !== head))
+    return yield* unacceptable({ _tag: "StatementOfOtherHead", head: options.head, other: head })
+  const changed = options.rules === undefined ? [] : yield* changedRules(options.rules, inputs.rules.files)
+  if (changed.length > 0) return yield* unacceptable({ _tag: "StatementOfOlderRules", names: changed })
+  if (outcome === "failure") return yield* unacceptable({ _tag: "StatementFails", count: findings.length })
+  if (outcome !== "success") return yield* unacceptable({ _tag: "StatementInconclusive", outcome })
+  return { statement, text: opened }
+})
+
+const summary = ({ predicate }: VerdictStatement): string => {
+  const { coverage, findings, head, repository, time } = predicate
+  const unread = countUnread({ ...coverage, unnamed: undefined }) + (coverage.unnamed?.unread ?? 0)
+  const rest = unread === 0 ? "" : `, ${count(unread, "file")} not read in full`
+  return `Verified: ${oneLine(repository)} at ${head} passes (${count(findings.length, "finding")}${rest}; ${time}).`
+}
+
+export const verifyCommand = Command.make(
+  "verify",
+  {
+    file: Argument.String("FILE").pipe(Argument.withDescription("Signed statement, as the service returned it")),
+    head: Flag.String("head").pipe(
+      Flag.withMetavar("COMMIT"),
+      Flag.withDescription("Full id of the commit that the statement has to be about")
+    ),
+    key: Flag.String("key").pipe(
+      Flag.withMetavar("FILE"),
+      Flag.withDescription("Public keys that are trusted, in PEM, one or several")
+    ),
+    rules: Flag.String("rules").pipe(
+      Flag.withMetavar("FOLDER"),
+      Flag.withDescription("Files of the branch that the rules are from; refuses a review with other rules"),
+      Flag.optional
+    ),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function* ({ file, head, json, key, rules }) {
+    const { statement, text } = yield* verify(file, { head, key, rules: Option.getOrUndefined(rules) })
+    yield* Console.log(json ? text : summary(statement))
+  })
+).pipe(
+  Command.withDescription(
+    "Verify a signed statement: exit code 0 only if a trusted key signed it, it is about the commit, and its verdict is a success. Needs no service and no network"
+  ),
+  Command.withExamples([
+    {
+      command: "aicr verify statement.json --head 1f0c2e9a7b6d5c4e3f2a1b0c9d8e7f6a5b4c3d2e --key aicr.pub",
+      description: "Whether this commit passed the review"
+    },
+    {
+      command: 'aicr verify statement.json --head "$HEAD" --key aicr.pub --rules main',
+      description: "Also refuse a review with rules that the folder main has in another version"
+    }
+  ])
+)

@@ -1,0 +1,97 @@
+/** Builds the statement of a verdict from the record of its review: equal records give equal statements, byte by byte. Pure. */
+import { createHash } from "node:crypto"
+import { openFindings } from "./Analysis.ts"
+import type { Analysis } from "./Analysis.ts"
+import { hostTrigger } from "./Change.ts"
+import type { Change } from "./Change.ts"
+import type { Coverage } from "./Coverage.ts"
+import type { Finding } from "./Problem.ts"
+import { decideVerdict } from "./Verdict.ts"
+import { predicateType, statementType } from "./VerdictStatement.ts"
+import type { StatedFinding, VerdictStatement } from "./VerdictStatement.ts"
+
+/** The review that a statement is about. */
+export interface StatedReview {
+  readonly runId: string
+  readonly change: Change
+  readonly head: string
+  readonly base: string | undefined
+  readonly configHash: string
+  readonly analysis: Analysis
+  /** Settings of its verdict. */
+  readonly review: Parameters<typeof decideVerdict>[1]
+}
+
+const sha256 = (value: unknown) => ({ sha256: createHash("sha256").update(JSON.stringify(value)).digest("hex") })
+
+const stateFinding = ({ anchor, fingerprint, problem }: Finding): StatedFinding => ({
+  id: fingerprint,
+  severity: problem.severity,
+  category: problem.category,
+  file: anchor?.path ?? problem.file,
+  ...(anchor === undefined ? {} : { line: anchor.line }),
+  ...(anchor?.start === undefined ? {} : { start: anchor.start }),
+  ...(anchor === undefined ? {} : { side: anchor.side })
+})
+
+const withTitle = (finding: Finding): StatedFinding => {
+  const { title } = finding.problem
+  return title === undefined ? stateFinding(finding) : { ...stateFinding(finding), title }
+}
+
+const stateCoverage = ({ changed, lines, reviewed, skipped, unnamed, unusable }: Coverage) => ({
+  lines,
+  changed: changed ?? lines,
+  reviewed,
+  skipped,
+  ...(unusable === undefined ? {} : { unusable }),
+  ...(unnamed === undefined
+    ? {}
+    : {
+        unnamed: {
+          reviewed: unnamed.reviewed,
+          skipped: Object.values(unnamed.skipped).reduce((sum, count) => sum + count, 0),
+          unread: unnamed.unread
+        }
+      })
+})
+
+const commit = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
+
+/** Returns the statement as JSON. Undefined for what is no review, such as a reply. `time` is in ISO 8601. */
+export const buildStatement = (stated: StatedReview, time: string): string | undefined => {
+  const { analysis, base, change, configHash, head, review, runId } = stated
+  const { findings, inputs, models, refuted = [] } = analysis
+  if (inputs === undefined || analysis.reply !== undefined || analysis.triage !== undefined) return undefined
+  const { branch, kind, number } = change.target
+  const open = openFindings(analysis)
+  const named = models.toSorted()
+  const statement: VerdictStatement = {
+    _type: statementType,
+    subject: [{ name: change.repo.fullName, digest: { [commit.test(head) ? "gitCommit" : "revision"]: head } }],
+    predicateType,
+    predicate: {
+      time,
+      run: runId,
+      workspace: change.workspace,
+      trigger: hostTrigger(change),
+      repository: change.repo.fullName,
+      target: { kind, ...(number === undefined ? {} : { number }), ...(branch === undefined ? {} : { branch }) },
+      head,
+      ...(base === undefined ? {} : { base }),
+      mergeBase: inputs.mergeBase,
+      outcome: decideVerdict(analysis, review),
+      inputs: {
+        configuration: { sha256: configHash },
+        prompts: { sha256: inputs.prompts },
+        models: { ...sha256(named), names: named },
+        rules: { ...sha256(inputs.rules), files: inputs.rules }
+      },
+      coverage: stateCoverage(analysis.coverage),
+      findings: open.map(withTitle),
+      refuted: refuted.map(({ finding }) => stateFinding(finding)),
+      withdrawn: findings.filter((finding) => !open.includes(finding)).map(stateFinding)
+    }
+  }
+  return JSON.stringify(statement)
+}

@@ -1,0 +1,80 @@
+/**
+ * The statement of a verdict, in the form of in-toto: what was reviewed with which inputs, what was read, found, refuted and withdrawn, and
+ * the outcome. It is signed (SignedStatement.ts) and can be verified without the service.
+ */
+import { Schema } from "effect"
+import { RuleDigest } from "./Analysis.ts"
+import { SkippedFile, Unusable } from "./Coverage.ts"
+import { Severity, TargetKind } from "./Kinds.ts"
+import { StatusState } from "./Publication.ts"
+
+const Sha256 = Schema.Struct({ sha256: Schema.String })
+
+/** A finding without its text: `id` is the fingerprint by which the service names it everywhere. */
+const StatedFinding = Schema.Struct({
+  id: Schema.String,
+  severity: Severity,
+  category: Schema.String,
+  file: Schema.String,
+  /** Last line of its code; absent without an anchor. */
+  line: Schema.optional(Schema.Int),
+  /** First line, if it has several. */
+  start: Schema.optional(Schema.Int),
+  side: Schema.optional(Schema.Literals(["new", "old"])),
+  title: Schema.optional(Schema.String)
+})
+export type StatedFinding = typeof StatedFinding.Type
+
+export const statementType = "https://in-toto.io/Statement/v1"
+export const predicateType = "urn:aicr:verdict:v1"
+
+export const VerdictStatement = Schema.Struct({
+  _type: Schema.Literal(statementType),
+  /** The head: `gitCommit`, or `revision` of Subversion and Perforce. */
+  subject: Schema.Tuple([Schema.Struct({ name: Schema.String, digest: Schema.Record(Schema.String, Schema.String) })]),
+  predicateType: Schema.Literal(predicateType),
+  predicate: Schema.Struct({
+    /** Time of the verdict, in ISO 8601. */
+    time: Schema.String,
+    run: Schema.String,
+    workspace: Schema.String,
+    /** Name of the trigger of the host. */
+    trigger: Schema.String,
+    repository: Schema.String,
+    target: Schema.Struct({
+      kind: TargetKind,
+      number: Schema.optional(Schema.Int),
+      branch: Schema.optional(Schema.String)
+    }),
+    head: Schema.String,
+    base: Schema.optional(Schema.String),
+    /** Commit that the head was compared with. */
+    mergeBase: Schema.String,
+    /** `success` is the only outcome that passes. `neutral`: too little was read for a verdict. */
+    outcome: StatusState,
+    inputs: Schema.Struct({
+      configuration: Sha256,
+      prompts: Sha256,
+      /** Models that responded, as `provider/model`, sorted. */
+      models: Schema.Struct({ ...Sha256.fields, names: Schema.Array(Schema.String) }),
+      rules: Schema.Struct({ ...Sha256.fields, files: Schema.Array(RuleDigest) })
+    }),
+    coverage: Schema.Struct({
+      /** Changed lines that were read, and those that were to be read. */
+      lines: Schema.Int,
+      changed: Schema.Int,
+      reviewed: Schema.Array(Schema.String),
+      skipped: Schema.Array(SkippedFile),
+      unusable: Schema.optional(Schema.Array(Unusable)),
+      /** Numbers of files that are not named, because there are too many. */
+      unnamed: Schema.optional(Schema.Struct({ reviewed: Schema.Int, skipped: Schema.Int, unread: Schema.Int }))
+    }),
+    /** Problems that count. */
+    findings: Schema.Array(StatedFinding),
+    /** Problems that verification refuted: they were not published. */
+    refuted: Schema.Array(StatedFinding),
+    /** Problems that people dismissed, or that an objection withdrew: they do not count. */
+    withdrawn: Schema.Array(StatedFinding)
+  })
+})
+export type VerdictStatement = typeof VerdictStatement.Type

@@ -1,0 +1,21 @@
+/** Reasons for which a statement of a verdict is not signed, or not accepted. */
+import type { Params } from "../ReasonParams.ts"
+
+export const statementReasons = {
+  SigningKeyMissing: {},
+  SigningKeyUnusable: {},
+  /** The file is no statement of the service, or was changed. */
+  StatementNotEnvelope: {},
+  StatementNotAsWritten: {},
+  StatementKeyUnknown: { keyid: "text", keyids: "texts" },
+  StatementSignatureWrong: {},
+  StatementOfOtherKind: {},
+  /** It is valid, and is not about what was asked for, or does not pass. */
+  StatementOfOtherHead: { head: "text", other: "text" },
+  StatementOfOlderRules: { names: "texts" },
+  StatementFails: { count: "number" },
+  StatementInconclusive: { outcome: "text" },
+  /** The service has none. */
+  NoStatement: {},
+  StatementNeedsRunOrHead: {}
+} as const satisfies Record<string, Params>

@@ -1,0 +1,59 @@
+/** Notes the inputs of a review while it runs, for its statement: the rules that it reads, and the prompts of its passes. */
+import { createHash } from "node:crypto"
+import { Effect } from "effect"
+import type { Agent } from "../../agent/Agent.ts"
+import type { ReviewInputs, RuleDigest } from "../../domain/Analysis.ts"
+import { digestNames, digestText } from "../../domain/RuleDigests.ts"
+import type { Checkout } from "../../vcs/Checkout.ts"
+
+interface NotedInputs {
+  /** The same checkout, of which reads of rules are noted. */
+  readonly checkout: Checkout
+  /** Returns the same agent, of which prompts are noted. */
+  readonly watch: (agent: Agent["Service"]) => Agent["Service"]
+  /** Returns what was noted so far. */
+  readonly inputs: () => ReviewInputs
+}
+
+export const noteInputs = (checkout: Checkout): NotedInputs => {
+  const rules = new Map<string, RuleDigest>()
+  const prompts = new Set<string>()
+  const note = (name: string, sha256: string | undefined): void =>
+    void rules.set(name, sha256 === undefined ? { name } : { name, sha256 })
+  return {
+    checkout: {
+      ...checkout,
+      file: (path, at, maxBytes) =>
+        at === "rules"
+          ? Effect.tap(checkout.file(path, at, maxBytes), (text) =>
+              Effect.sync(() => note(path, text === undefined ? undefined : digestText(text)))
+            )
+          : checkout.file(path, at, maxBytes),
+      list: (directory, at, limit) =>
+        at === "rules"
+          ? Effect.tap(checkout.list(directory, at, limit), (names) =>
+              Effect.sync(() => {
+                // A list at its limit may be cut.
+                if (names.length < limit) note(`${directory}/`, digestNames(names))
+              })
+            )
+          : checkout.list(directory, at, limit)
+    },
+    watch: (agent) => ({
+      ...agent,
+      analyse: (brief) =>
+        Effect.suspend(() => {
+          const { advice, common, prompt, system } = brief
+          prompts.add(digestText(JSON.stringify([system, common ?? "", prompt, advice ?? ""])))
+          return agent.analyse(brief)
+        })
+    }),
+    inputs: () => ({
+      mergeBase: checkout.from,
+      prompts: createHash("sha256")
+        .update([...prompts].toSorted().join("\n"))
+        .digest("hex"),
+      rules: [...rules.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1))
+    })
+  }
+}
