@@ -34,9 +34,10 @@ const readText = async (path: string): Promise<string | undefined> => {
   }
 }
 
-const listFiles = async (folder: string): Promise<ReadonlyArray<string>> => {
+const listNames = async (folder: string, areFolders: boolean): Promise<ReadonlyArray<string>> => {
   try {
-    return (await readdir(folder, { withFileTypes: true })).filter((one) => one.isFile()).map(({ name }) => name)
+    const found = await readdir(folder, { withFileTypes: true })
+    return found.filter((one) => (areFolders ? one.isDirectory() : one.isFile())).map(({ name }) => name)
   } catch {
     return []
   }
@@ -44,7 +45,8 @@ const listFiles = async (folder: string): Promise<ReadonlyArray<string>> => {
 
 /** Returns the digest of a rule in a folder, as the service computes it; undefined if there is none. */
 const digestAt = async (folder: string, name: string): Promise<string | undefined> => {
-  if (name.endsWith("/")) return digestNames(await listFiles(join(folder, name)))
+  if (name.endsWith("/*/")) return digestNames(await listNames(join(folder, name.slice(0, -2)), true))
+  if (name.endsWith("/")) return digestNames(await listNames(join(folder, name), false))
   const text = await readText(join(folder, name))
   return text === undefined ? undefined : digestText(text)
 }

@@ -110,7 +110,7 @@ export const FoldedFinding = Schema.Struct({
 })
 export type FoldedFinding = typeof FoldedFinding.Type
 
-/** A file of rules that a review read, or a folder whose files it listed (with a slash at its end): the digest of its names. */
+/** A file of rules that a review read, or the names that it listed: of files (`folder/`), or of folders (`folder/` with a star and a slash). */
 export const RuleDigest = Schema.Struct({
   name: Schema.String,
   /** Of the text, in hex. Absent: there was no such file. */

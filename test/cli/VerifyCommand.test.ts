@@ -146,20 +146,27 @@ describe("aicr verify", () => {
 describe("--rules", () => {
   const rules: ReadonlyArray<RuleDigest> = [
     { name: ".aicr/", sha256: digestNames(["one.md"]) },
+    { name: ".aicr/*/", sha256: digestNames(["skills"]) },
     { name: ".aicr/one.md", sha256: digestText("Be strict.\n") },
     { name: "AGENTS.md", sha256: digestText("Rules.\n") },
     { name: "CLAUDE.md" }
   ]
   const text = signStatement(stated(analysis({}, rules)), key)
-  const tree = (files: Readonly<Record<string, string>>): string => {
+  const tree = (files: Readonly<Record<string, string | undefined>>): string => {
     const root = mkdtempSync(join(folder, "tree-"))
     for (const [name, content] of Object.entries(files)) {
+      if (content === undefined) continue
       mkdirSync(dirname(join(root, name)), { recursive: true })
       writeFileSync(join(root, name), content)
     }
     return root
   }
-  const same = { "AGENTS.md": "Rules.\n", ".aicr/one.md": "Be strict.\n", "src/a.ts": "x" }
+  const same = {
+    "AGENTS.md": "Rules.\n",
+    ".aicr/one.md": "Be strict.\n",
+    ".aicr/skills/a.md": "A skill.\n",
+    "src/a.ts": "x"
+  }
   const run = (root: string) => verify(text, ["--head", head, "--key", keys, "--rules", root])
 
   it("accepts the rules of the review, whatever else the branch has", async () => {
@@ -168,7 +175,8 @@ describe("--rules", () => {
 
   it.each([
     ["changed", { ...same, "AGENTS.md": "Other.\n" }, "AGENTS.md"],
-    ["removed", { ".aicr/one.md": "Be strict.\n" }, "AGENTS.md"],
+    ["removed", { ...same, "AGENTS.md": undefined }, "AGENTS.md"],
+    ["added in another folder", { ...same, ".aicr/more/b.md": "More.\n" }, ".aicr/*/"],
     ["added where there was none", { ...same, "CLAUDE.md": "More.\n" }, "CLAUDE.md"],
     ["added to a folder", { ...same, ".aicr/two.md": "More.\n" }, ".aicr/"]
   ])("refuses a rule that was %s", async (_, files, name) => {
@@ -185,7 +193,7 @@ describe("--rules", () => {
     expect((await verify(leaving, ["--head", head, "--key", keys, "--rules", root])).out).toContain("../secret")
     symlinkSync("AGENTS.md", join(root, "CLAUDE.md"))
     expect((await run(root)).out).toContain("CLAUDE.md")
-    const linked = [...rules.slice(0, 3), { name: "CLAUDE.md", sha256: digestText("AGENTS.md") }]
+    const linked = [...rules.slice(0, 4), { name: "CLAUDE.md", sha256: digestText("AGENTS.md") }]
     const withLink = signStatement(stated(analysis({}, linked)), key)
     expect((await verify(withLink, ["--head", head, "--key", keys, "--rules", root])).code).toBe(0)
   })

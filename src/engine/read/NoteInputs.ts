@@ -20,24 +20,36 @@ export const noteInputs = (checkout: Checkout): NotedInputs => {
   const prompts = new Set<string>()
   const note = (name: string, sha256: string | undefined): void =>
     void rules.set(name, sha256 === undefined ? { name } : { name, sha256 })
+  /** A list at its limit may be cut. */
+  const noteNames = (name: string, names: ReadonlyArray<string>, limit: number): void => {
+    if (names.length < limit) note(name, digestNames(names))
+  }
+  const { folders } = checkout
   return {
     checkout: {
       ...checkout,
       file: (path, at, maxBytes) =>
-        at === "rules"
-          ? Effect.tap(checkout.file(path, at, maxBytes), (text) =>
-              Effect.sync(() => note(path, text === undefined ? undefined : digestText(text)))
-            )
-          : checkout.file(path, at, maxBytes),
+        Effect.tap(checkout.file(path, at, maxBytes), (text) =>
+          Effect.sync(() => {
+            if (at === "rules") note(path, text === undefined ? undefined : digestText(text))
+          })
+        ),
       list: (directory, at, limit) =>
-        at === "rules"
-          ? Effect.tap(checkout.list(directory, at, limit), (names) =>
-              Effect.sync(() => {
-                // A list at its limit may be cut.
-                if (names.length < limit) note(`${directory}/`, digestNames(names))
-              })
-            )
-          : checkout.list(directory, at, limit)
+        Effect.tap(checkout.list(directory, at, limit), (names) =>
+          Effect.sync(() => {
+            if (at === "rules") noteNames(`${directory}/`, names, limit)
+          })
+        ),
+      ...(folders === undefined
+        ? {}
+        : {
+            folders: (directory, at, limit) =>
+              Effect.tap(folders(directory, at, limit), (names) =>
+                Effect.sync(() => {
+                  if (at === "rules") noteNames(`${directory}/*/`, names, limit)
+                })
+              )
+          })
     },
     watch: (agent) => ({
       ...agent,
