@@ -60,11 +60,14 @@ const formatRun = (run: StoryRun, deliveries: ReadonlyMap<string, DeliveryRecord
   ]
 }
 
-/** Whether a review without problems posted at most its commit status. */
+/** Whether a review without problems posted at most its commit status and its statement. */
 const isClean = ({ findings, publications, status }: StoryRun): boolean =>
   status === "succeeded" &&
   findings === 0 &&
-  publications.every((row) => row.operation === "Status" || row.status === "nothing_to_do")
+  publications.every(
+    ({ operation, status: outcome }) =>
+      operation === "Status" || operation === "Statement" || outcome === "nothing_to_do"
+  )
 
 const formatStoryEntry = (entry: EntryRecord): ReadonlyArray<string> => {
   const { attempts, id, status, why } = entry

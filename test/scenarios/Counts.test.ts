@@ -11,6 +11,8 @@ import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { countingEnv, countsBetween, readCounts } from "../harness/Counts.ts"
 import type { Counts } from "../harness/Counts.ts"
 import { honest, Installation, renderContent, toFilePath } from "../harness/Installation.ts"
+import type { InstallationOptions } from "../harness/Installation.ts"
+import { makeStatementKey, signing, storedStatements } from "../harness/StatementKeys.ts"
 import { PostgresServer } from "../harness/Postgres.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
@@ -61,11 +63,19 @@ class CountedInstallation implements AsyncDisposable {
     at.host.onRequest = ({ method, path }) => void this.#requests.push(`${method} ${path}`)
   }
 
-  static async start(database?: string): Promise<CountedInstallation> {
+  static async start(
+    database?: string,
+    options: Pick<InstallationOptions, "env" | "server"> = {}
+  ): Promise<CountedInstallation> {
     const folder = await mkdtemp(join(tmpdir(), "aicr-counts-"))
     const port = database === undefined ? undefined : Number(new URL(database).port)
-    const env = { ...countingEnv(join(folder, "counts"), port), SVC_LOG_LEVEL: "warn" }
-    const at = await Installation.make({ queue: "memory", env, ...(database === undefined ? {} : { database }) })
+    const env = { ...countingEnv(join(folder, "counts"), port), SVC_LOG_LEVEL: "warn", ...options.env }
+    const at = await Installation.make({
+      queue: "memory",
+      ...options,
+      env,
+      ...(database === undefined ? {} : { database })
+    })
     const counted = new CountedInstallation(at, folder)
     await at.forge.push("team/one", { branch: "main", from: "main", message: "Files", files: renderFiles(80, 0) })
     at.forge.setPermission("team/one", "dana", "write")
@@ -303,5 +313,23 @@ describe.each(["SQLite", "Postgres"] as const)("with records in %s", (store) => 
     await counted.restart()
     const { parses, threads } = await counted.review(12)
     expect({ parses, threads }).toEqual({ parses: expected.parsesAgain, threads: expected.threadsAgain })
+  })
+})
+
+describe("with a key of statements", () => {
+  let counted: CountedInstallation
+  beforeAll(async () => {
+    const env = { TEST_STATEMENT_KEY: makeStatementKey().pem }
+    counted = await CountedInstallation.start(undefined, { env, server: signing })
+  })
+  afterAll(() => counted?.[Symbol.asyncDispose]())
+
+  it("a review stores one object more, and sends no request more", async () => {
+    const objects = join(counted.at.directory, "objects")
+    const before = storedStatements(objects).size
+    const { requests } = await counted.review(1)
+    // The statement of its verdict.
+    expect(storedStatements(objects).size).toBe(before + 1)
+    expect(requests).toBe(expected.requests[1])
   })
 })

@@ -35,11 +35,12 @@ beforeAll(async () => {
 afterAll(() => installation[Symbol.asyncDispose]())
 
 describe("aicr replay", () => {
-  it("finds what the service found, and calls no model", async () => {
+  it("finds what the service found, states the same, and calls no model", async () => {
     const asked = installation.model.requests.length
     const { code, out } = await aicr("replay", run, "--config", config())
     expect(out).toContain("1 recorded responses: 1 to the same requests, 0 to changed ones; 0 requests had none")
     expect(out).toContain("No difference: 1 finding, as then.")
+    expect(out).toContain("The statement is the statement of its record, byte by byte.")
     expect(code).toBe(0)
     expect(installation.model.requests.length).toBe(asked)
   })
@@ -50,11 +51,17 @@ describe("aicr replay", () => {
       other,
       readFileSync(config(), "utf8").replace("verification: off", "verification: off\n  min_severity: critical")
     )
-    const { code, out } = await aicr("replay", run, "--config", other, "--json")
+    expect((await aicr("replay", run, "--config", other)).out).toContain("No difference: 1 finding, as then.")
+    const { code, out } = await aicr("replay", run, "--config", other, "--current", "--json")
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({
       configuration: "changed",
-      findings: { gone: [{ title: "Problem of replayed", severity: "high" }], same: [], added: [] }
+      findings: { gone: [{ title: "Problem of replayed", severity: "high" }], same: [], added: [] },
+      statement: {
+        same: false,
+        signed: false,
+        differences: ["predicate.inputs.configuration.sha256", "predicate.findings"]
+      }
     })
   })
 
@@ -74,18 +81,23 @@ describe("aicr replay", () => {
     expect(code).toBe(2)
   })
 
-  it("explains that calls of agent CLIs cannot be repeated", async () => {
-    rmSync(join(installation.directory, "objects", "runs", run, "calls"), { recursive: true })
+  it("explains that a configuration is gone, and that calls of agent CLIs cannot be repeated", async () => {
+    const database = new DatabaseSync(join(installation.directory, "aicr.db"))
+    database.prepare("UPDATE runs SET config_hash = 'gone'").run()
+    database.close()
+    const gone = await aicr("replay", run, "--config", config())
+    expect(gone.out).toContain(`the configuration of run ${run} is no longer stored; --current replays it`)
+    expect(gone.code).toBe(2)
     const other = join(installation.directory, "codex.yaml")
     writeFileSync(other, readFileSync(config(), "utf8").replace("native-llm", "codex"))
-    const { code, out } = await aicr("replay", run, "--config", other)
-    expect(out).toMatch(/no recorded response.*reviews with the agent CLI codex.*with --model/)
-    expect(code).toBe(3)
+    const { code, out } = await aicr("replay", run, "--config", other, "--current")
+    expect(out).toContain(`run ${run} was made with the agent CLI codex, whose calls cannot be repeated. With --model`)
+    expect(code).toBe(2)
   })
 
   it("reports that the evidence is gone", async () => {
     rmSync(join(installation.directory, "objects", "runs", run), { recursive: true })
-    const { code, out } = await aicr("replay", run, "--config", config())
+    const { code, out } = await aicr("replay", run, "--config", config(), "--current")
     expect(out).toContain(`the evidence of run ${run} is not there`)
     expect(code).toBe(2)
   })

@@ -10,7 +10,7 @@ import { isEnded } from "./RunStates.ts"
 import { summaryText } from "../../domain/SummaryText.ts"
 
 /** Operations that people do not read as a comment. */
-const silent = new Set(["Status", "Label", "Threads", "Thread"])
+const silent = new Set(["Status", "Label", "Statement", "Threads", "Thread"])
 
 const Posted = ({ run }: { readonly run: RunDetails }) => {
   const posted = run.publications.filter(({ operation, status }) => status === "sent" && !silent.has(operation))
