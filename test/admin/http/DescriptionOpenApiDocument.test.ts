@@ -17,6 +17,9 @@ afterAll(async () => {
   await prefixed.stop()
 })
 
+/** Public keys, for anyone. */
+const keysPath = "/api/admin/verdicts/key"
+
 describe("the OpenAPI document", () => {
   it("lists the endpoints of the administration", () => {
     const names = listOperations(document).map(({ method, path }) => `${method} ${path}`)
@@ -37,17 +40,14 @@ describe("the OpenAPI document", () => {
           `${name} ${JSON.stringify(parameter)}`
         )
       }
-      assert.includeMembers(
-        Object.keys(nodeAt(description, "responses")),
-        ["400", "401", "403", "404", "413", "415", "503"],
-        name
-      )
+      const errors = ["400", "403", "413", "415", "503", ...(path === keysPath ? [] : ["401", "404"])]
+      assert.includeMembers(Object.keys(nodeAt(description, "responses")), errors, name)
     }
   })
 
-  it("requires a session for each endpoint except for those that open one", () => {
+  it("requires a session for each endpoint except for those that open one, and for public keys", () => {
     for (const { description, path } of listOperations(document)) {
-      const opens = path === "/api/admin/login" || path === "/api/admin/login/redeem"
+      const opens = path === "/api/admin/login" || path === "/api/admin/login/redeem" || path === keysPath
       const expected = opens ? [] : [{ session: [] }]
       assert.deepStrictEqual(description["security"], expected, path)
     }

@@ -14,8 +14,8 @@ HttpApi.reflect(AdminHttpApi, {
   onEndpoint: ({ endpoint }) => routes.push(`${endpoint.method} ${endpoint.path.slice(adminPath.length)}`)
 })
 
-/** Routes that need no session: they open one. */
-const open = ["POST /login", "POST /login/redeem"]
+/** Routes that need no session: they open one, or list public keys. */
+const open = ["POST /login", "POST /login/redeem", "GET /verdicts/key"]
 
 /** Routes that write the configuration or a draft of it, by what they do while one approval is required. */
 const writing = {
@@ -52,7 +52,7 @@ const codeOf = async (method: string, path: string, body?: unknown) => {
 }
 
 describe("without a session", () => {
-  it("only a login can be requested", () => assert.includeMembers(routes, open))
+  it("only a login and public keys can be requested", () => assert.includeMembers(routes, open))
 
   it.each(routes.filter((route) => !open.includes(route)))("%s is refused", async (route) => {
     const [method = "", path = ""] = route.split(" ")
