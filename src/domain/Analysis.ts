@@ -113,7 +113,7 @@ export type FoldedFinding = typeof FoldedFinding.Type
 /** A file of rules that a review read, or the names that it listed: of files (`folder/`), or of folders (`folder/` with a star and a slash). */
 export const RuleDigest = Schema.Struct({
   name: Schema.String,
-  /** Of the text, in hex. Absent: there was no such file. */
+  /** SHA-256 of the text, in hex. Absent: there was no such file. */
   sha256: Schema.optional(Schema.String)
 })
 export type RuleDigest = typeof RuleDigest.Type
@@ -124,7 +124,7 @@ export const ReviewInputs = Schema.Struct({
   mergeBase: Schema.String,
   /** SHA-256 of the digests of all prompts, in hex. Independent of their order. */
   prompts: Schema.String,
-  /** By name. */
+  /** Sorted by name. */
   rules: Schema.Array(RuleDigest)
 })
 export type ReviewInputs = typeof ReviewInputs.Type

@@ -11,7 +11,7 @@ import { predicateType, statementType } from "./VerdictStatement.ts"
 import type { StatedFinding, VerdictStatement } from "./VerdictStatement.ts"
 
 /** The review that a statement is about. */
-export interface StatedReview {
+interface StatedReview {
   readonly runId: string
   readonly change: Change
   readonly head: string

@@ -247,7 +247,7 @@ export const Operation = Schema.Union([
     head: Schema.String,
     /** Milliseconds since the epoch. */
     time: Schema.Int,
-    /** JSON, as it is signed (VerdictStatement.ts). */
+    /** Text that is signed: JSON (VerdictStatement.ts). */
     statement: Schema.String
   }),
   /** A label on the pull request or issue. */

@@ -10,7 +10,7 @@ import type { Reason } from "./Reason.ts"
 const payloadType = "application/vnd.in-toto+json"
 
 /** A key that verifies statements. */
-export interface StatementKey {
+interface StatementKey {
   /** SHA-256 of the public key (DER, SPKI), in hex. */
   readonly keyid: string
   readonly publicKey: KeyObject

@@ -3,7 +3,7 @@
  * removed without reading the others.
  *
  * ```
- * statements/<year>-<month>/<head>/<publication>.json    the envelope, as it was signed
+ * statements/<year>-<month>/<head>/<publication>.json    the signed envelope
  * statement-keys/<keyid>.json                            a public key, and since when it signs
  * ```
  */

@@ -1,6 +1,6 @@
 /**
  * Recorded reviews of random changes by a random model, each replayed from its record: the statement is the same, byte by byte. Some have
- * secrets, rules, several passes, refuted findings, files that are left out, and models that fail.
+ * secrets, rules, several passes, refuted findings, skipped files, and models that fail.
  */
 import { createHash } from "node:crypto"
 import { Effect, Layer, Logger } from "effect"

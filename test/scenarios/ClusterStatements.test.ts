@@ -24,7 +24,7 @@ afterAll(() => at[Symbol.asyncDispose](), 60_000)
 
 const stored = () => storedStatements(join(at.directory, "objects"))
 
-/** Before the statement is made, and between it and the status. */
+/** The nodes are killed before the statement is made, or between it and the status. */
 it.each(["comments", "status"] as const)(
   "one statement per verdict survives kill -9 of both publishers at the %s",
   async (moment) => {

@@ -1,6 +1,6 @@
 /**
  * Implements `aicr replay` over opened records: finds the run, and the configuration and model of the replay. The configuration is that of the
- * run, for as long as it is stored, or that of today.
+ * run, while it is stored, or that of today.
  */
 import { Effect, Layer } from "effect"
 import type { Agent, AgentError } from "../../agent/Agent.ts"

@@ -10,7 +10,7 @@ export const statementReasons = {
   StatementKeyUnknown: { keyid: "text", keyids: "texts" },
   StatementSignatureWrong: {},
   StatementOfOtherKind: {},
-  /** It is valid, and is not about what was asked for, or does not pass. */
+  /** It is valid, and is about another head or other rules, or does not pass. */
   StatementOfOtherHead: { head: "text", other: "text" },
   StatementOfOlderRules: { names: "texts" },
   StatementFails: { count: "number" },

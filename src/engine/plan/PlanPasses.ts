@@ -73,8 +73,8 @@ export interface PassPlan {
   readonly notices: ReadonlyArray<Reason>
 }
 
-/** What a plan depends on in addition to the change and the configuration. */
-export interface PlanFacts {
+/** Inputs of a plan in addition to the change and the configuration. */
+interface PlanFacts {
   /** Text of the operator's base prompt file, without secrets. */
   readonly basePrompt?: string | undefined
   /** Context window of the review model, in tokens. */

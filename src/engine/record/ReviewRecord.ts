@@ -44,7 +44,7 @@ export const ReviewRecord = Schema.Struct({
   round: Schema.optional(EarlierRounds),
   lessons: Schema.optional(Schema.Array(Lesson)),
   acceptance: Schema.optional(Acceptance),
-  /** What the plan of its passes depended on. Absent if none was made. */
+  /** Inputs of the plan of its passes. Absent if none was made. */
   facts: Schema.optional(
     Schema.Struct({ basePrompt: Schema.optional(Schema.String), contextWindow: Schema.optional(Schema.Number) })
   ),

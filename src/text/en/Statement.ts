@@ -2,8 +2,7 @@
 import type { statementReasons } from "../../domain/reasons/Statement.ts"
 
 export const statementTexts = {
-  SigningKeyMissing:
-    "there is no key to sign statements with; set {=server.statements.private_key_env} to the variable that holds it",
+  SigningKeyMissing: "no key of statements is configured; set {=server.statements.private_key_env} to its variable",
   SigningKeyUnusable:
     "the key in {=server.statements.private_key} is not an Ed25519 private key in PEM; make one with `openssl genpkey -algorithm ed25519`",
   StatementNotEnvelope: "the file is not a signed statement of aicr",

@@ -157,7 +157,7 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
   [
     "a misspelt key",
     { server: { prot: 1 } },
-    'server.prot: unknown key "prot"; did you mean "port"? (allowed here: admin_port, auth, base_url, hostname, limits, metrics, metrics_port, path_prefix, port, trust_proxy, webhook_body_limit_mb)'
+    'server.prot: unknown key "prot"; did you mean "port"? (allowed here: admin_port, auth, base_url, hostname, limits, metrics, metrics_port, path_prefix, port, statements, trust_proxy, webhook_body_limit_mb)'
   ],
   [
     "a misspelt value",
