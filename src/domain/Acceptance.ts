@@ -1,5 +1,5 @@
 /**
- * What people made of earlier findings of a repository, and which kinds of findings are folded for it (review/Acceptance.ts). Part of the input
+ * Kinds of findings that the people of a repository accept, and those that are folded for it (review/Acceptance.ts). They are part of the input
  * of a review.
  */
 import { Schema } from "effect"

@@ -36,7 +36,7 @@ export type JudgedFinding = RecordValues<typeof JudgedFinding>
 
 /** Accepted and judged findings of a category and severity, of all repositories. */
 export interface JudgedCounts {
-  /** As models wrote it. */
+  /** The spelling of the model. */
   readonly category: string
   readonly severity: string
   readonly judged: number

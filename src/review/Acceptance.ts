@@ -54,7 +54,7 @@ const findDismissedWordings = (judged: ReadonlyArray<JudgedFinding>): ReadonlyAr
 }
 
 /** The folded kind of a finding, and whether the finding is a probe of it. */
-export interface FoldedKind {
+interface FoldedKind {
   readonly kind: AcceptanceGroup | DismissedWording
   readonly isProbe: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * What a floor of acceptance (`review.acceptance_floor`, 0.2) does in simulated repositories: accepted findings that are still shown, compared with
- * an oracle that knows the hidden shares; unwanted ones that are folded; findings of a kind until it is folded, and until it is shown again after
+ * Measures a floor of acceptance (`review.acceptance_floor`, 0.2) in simulated repositories: accepted findings that are still shown, compared with
+ * an oracle that has the hidden shares; unwanted ones that are folded; findings of a kind until it is folded, and until it is shown again after
  * a drift; folded critical findings; and decisions that authors and sock puppets change. A period of a kind that the simulation ends within 120
  * findings is not measured.
  *

@@ -1,4 +1,4 @@
-/** Findings of folded kinds in the reviews of a change: what is shown, what stays folded, and what the review says about it. */
+/** Findings of folded kinds in the reviews of a change: what is shown, what stays folded, and the notices of the review. */
 import { describe, expect, it } from "vitest"
 import type { Acceptance } from "../../src/domain/Acceptance.ts"
 import type { FoldedFinding } from "../../src/domain/Analysis.ts"
@@ -75,7 +75,7 @@ describe("a finding of a folded kind", () => {
   })
 })
 
-it("the review says what is folded and why", () => {
+it("the review names folded kinds and the reasons", () => {
   const { folded: some, shown } = foldFindings(
     [
       finding("a"),

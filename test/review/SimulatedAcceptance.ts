@@ -1,6 +1,6 @@
 /**
  * Simulated repositories whose people accept a hidden share of each kind of finding, which drifts in the middle. Findings are published or
- * folded by what became of earlier ones, and an oracle that knows the hidden shares folds exactly the kinds below the floor. Authors and sock
+ * folded by what became of earlier ones, and an oracle that has the hidden shares folds exactly the kinds below the floor. Authors and sock
  * puppets do what they may: merge without a maintainer, close, dismiss without the permission, and repair their own faults.
  */
 import { createHash } from "node:crypto"
@@ -103,7 +103,7 @@ export interface SimulatedFigures {
   /** Accepted findings of kinds that the oracle shows, and those of them that were shown. */
   readonly accepted: number
   readonly acceptedShown: number
-  /** Findings of kinds that the oracle folds and nobody accepts, and those of them that were folded. */
+  /** Findings of kinds that the oracle folds and that are not accepted, and those of them that were folded. */
   readonly unwanted: number
   readonly unwantedFolded: number
   /** Findings of a kind until it was folded, from the beginning or from a drift, and from a drift until it was shown again. */
@@ -140,7 +140,7 @@ const common = (() => {
 
 /** Changes until the outcome of a finding is on record, and those that one estimate serves. */
 const maxDelay = 8
-const perEstimate = 6
+const perEstimate = 1
 /** Findings that have to be treated alike after a kind is folded or shown again, and the minimum length of a measured period. */
 const settled = 20
 const minPeriod = 100

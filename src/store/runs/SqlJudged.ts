@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { JudgedFinding } from "../../domain/JudgedFinding.ts"
+import type { JudgedCounts } from "../../domain/JudgedFinding.ts"
 import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 import type { Outcomes } from "../Outcomes.ts"
 
@@ -35,7 +36,7 @@ export const judged =
     ).pipe(unavailable("outcomes.judged"))
 
 export const judgedEverywhere = (sql: SqlClient.SqlClient): Outcomes["Service"]["judgedEverywhere"] =>
-  sql<{ category: string; severity: string; judged: string; accepted: string }>`
+  sql<Record<keyof JudgedCounts, string>>`
     SELECT category, severity, COUNT(*) AS judged, SUM(CASE WHEN judgement = 'accepted' THEN 1 ELSE 0 END) AS accepted FROM (
       SELECT category, severity, ${judgement(sql)} AS judgement FROM finding_outcomes WHERE ${isJudged(sql)}
       ORDER BY decided_at DESC LIMIT ${maxEverywhere}) AS newest

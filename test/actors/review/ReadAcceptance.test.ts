@@ -1,4 +1,4 @@
-/** What a review gets of earlier findings of its repository, and what it costs. */
+/** Earlier findings of the repository as input of a review, and the statements that they cost. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { readAcceptance } from "../../../actors/review/ReadAcceptance.ts"
