@@ -3,8 +3,9 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, wri
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { Effect } from "effect"
-import { describe, expect, it, vi } from "vitest"
+import { describe, expect, it } from "vitest"
 import type { Outline } from "../../../src/engine/syntax/Definition.ts"
+import type * as Definitions from "../../../src/engine/syntax/Definitions.ts"
 import { openOutlineIndex } from "../../../src/engine/syntax/OutlineIndex.js"
 import { temporaryFolder } from "../../vcs/Repository.ts"
 
@@ -14,10 +15,14 @@ const outline = (name: string, uses = 1): Outline => ({
 })
 const at = (folder = temporaryFolder()) => join(folder, "outlines.sqlite")
 
+let loaded = 0
+/** Returns another instance of the module, which has a parsing thread of its own. */
+const loadDefinitions = async () =>
+  (await import(`../../../src/engine/syntax/Definitions.ts?instance=${++loaded}`)) as typeof Definitions
+
 /** Parses with a parsing thread of its own. Returns how many files were read, and the uses of `pay`. */
 const usesWithNewThread = async (index: string, texts: ReadonlyArray<string>) => {
-  vi.resetModules()
-  const { usesIn } = await import("../../../src/engine/syntax/Definitions.ts")
+  const { usesIn } = await loadDefinitions()
   let reads = 0
   const files = texts.map((text, key) => ({
     path: "a.ts",
