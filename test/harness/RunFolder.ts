@@ -2,7 +2,7 @@
  * Gives the temporary files of a run of the suites a folder of their own, and removes it with all that tests and their programs left. The
  * processes of the suites keep the code that they compiled, as the service does.
  */
-import { chmodSync, mkdtempSync, rmSync } from "node:fs"
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { compiledCode } from "./BundledScript.ts"
@@ -33,7 +33,20 @@ export const ownFolder = (): void => {
   for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1))
 }
 
+/** Maximum number of compiled modules to keep: about 150 MB. */
+const maxCompiled = 20_000
+
+/** Node compiles the files of tests in each run, because vitest loads them from a new address. Removes what many runs left. */
+const limitCompiledCode = (): void => {
+  if (!existsSync(compiledCode)) return
+  for (const version of readdirSync(compiledCode)) {
+    const folder = join(compiledCode, version)
+    if (readdirSync(folder).length > maxCompiled) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 const setup = (): (() => void) => {
+  limitCompiledCode()
   process.env["NODE_COMPILE_CACHE"] ??= compiledCode
   return makeFolder()
 }
