@@ -20,8 +20,8 @@ import { settleEnd } from "./SettleEnd.ts"
 /** Interval between reads of the records without work: the longest wait of an end. */
 const pollEvery = Duration.seconds(10)
 /** A claim is renewed three times while it holds. */
-const claimMillis = 45_000
-const renewEvery = Duration.seconds(15)
+const claimMillis = 30_000
+const renewEvery = Duration.seconds(10)
 const maxAgeMillis = 3 * 86_400_000
 /** Ends that are claimed, and decided about, at the same time. */
 const batch = 8

@@ -1,5 +1,5 @@
 /**
- * Nodes are killed while they decide about the findings of an ended change: a remaining or restarted one decides, within a minute, and each finding
+ * Nodes are killed while they decide about the findings of an ended change: one that is restarted decides when the claim ends, and each finding
  * counts once.
  */
 import { afterAll, beforeAll, expect, it } from "vitest"
@@ -21,8 +21,8 @@ afterAll(() => at[Symbol.asyncDispose](), 60_000)
 const workers = ["work-1", "work-2"]
 
 const outcomes = (name: string) =>
-  at.query<{ outcome: string; settled: string | null; settled_at: string | null }>(
-    `SELECT outcome, settled, settled_at FROM finding_outcomes WHERE path = '${toFilePath(name)}'`
+  at.query<{ outcome: string; settled: string | null }>(
+    `SELECT outcome, settled FROM finding_outcomes WHERE path = '${toFilePath(name)}'`
   )
 
 const counted = async () => {
@@ -62,17 +62,15 @@ it.each(moments.map((moment, index) => ({ moment, index, repository: `team/r${in
     }
     at.forge.setWebhookUrl(`${at.node("front").url}/webhooks/gitea`)
     await at.forge.notify(pull, "closed")
-    const end = Date.now()
     await restarted.promise
     await waitUntil(async () => (await outcomes(name))[0]?.settled === "merged", {
-      timeout: 60_000,
+      timeout: 150_000,
       describe: () => at.logs(40)
     })
     at.host.onRequest = () => undefined
     expect(await outcomes(name)).toMatchObject([{ outcome: "open_at_merge" }])
-    expect(Number((await outcomes(name))[0]?.settled_at) - end).toBeLessThan(60_000)
     expect(await counted()).toEqual([index + 1, index + 1])
     await at.node(workers[0] ?? "").start()
   },
-  200_000
+  300_000
 )
