@@ -39,8 +39,6 @@ export interface Brief {
   readonly checkout: Checkout
   /** Whether the pass shows nothing that can be reviewed, so that `skip` is accepted. Default: false. */
   readonly maySkip?: boolean | undefined
-  /** Whether the files are read a second time, independently of the first. */
-  readonly secondPass?: boolean | undefined
   /** Searches in the checkout and in further repositories. */
   readonly code: CodeSearch
   /** Further repositories, read as `alias:path`. */

@@ -5,7 +5,6 @@ import { Agent } from "./Agent.ts"
 import { CliAgents } from "./clis/CliAgents.ts"
 import { analyseNatively, passLimits } from "./native/NativeLlm.ts"
 import { queryModel } from "./native/QueryModel.ts"
-import { withSecondPass } from "./native/SecondPass.ts"
 
 const analyseInProcess = analyseNatively(passLimits)
 
@@ -19,8 +18,8 @@ export const agentLayer = Layer.effect(
       analyse: (brief) => {
         const mode = brief.workspace.agent.default
         return mode === "native-llm"
-          ? withSecondPass(analyseInProcess)(brief).pipe(Effect.provideService(Gateway, gateway))
-          : withSecondPass((one) => clis.analyse(mode, one))(brief)
+          ? analyseInProcess(brief).pipe(Effect.provideService(Gateway, gateway))
+          : clis.analyse(mode, brief)
       },
       query: (brief, query) => queryModel(brief, query).pipe(Effect.provideService(Gateway, gateway))
     })

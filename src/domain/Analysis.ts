@@ -99,7 +99,9 @@ export const RefutedFinding = Schema.Struct({
   finding: Finding,
   reason: Schema.String,
   /** Model that refuted it, as `provider/model`. */
-  model: Schema.String
+  model: Schema.String,
+  /** True if verification decided nothing about it, and it is not serious enough to be published like that. */
+  undecided: Schema.optional(Schema.Boolean)
 })
 export type RefutedFinding = typeof RefutedFinding.Type
 

@@ -36,10 +36,10 @@ export const SkippedFile = Schema.Struct({
 export type SkippedFile = typeof SkippedFile.Type
 
 /**
- * Reason why a part of a review could not be used although its pass ended: the model did not correct a report, or a second reading failed.
- * The files of the pass do not count as read in full.
+ * Reason why a part of a review could not be used although its pass ended: the model did not correct a report. The files of the pass do not
+ * count as read in full.
  */
-const UnusableReason = Schema.Literals(["report", "second_reading"])
+const UnusableReason = Schema.Literals(["report"])
 export const Unusable = Schema.Struct({ reason: UnusableReason, count: Schema.Int })
 export type Unusable = typeof Unusable.Type
 
@@ -73,6 +73,13 @@ export const InstructionFiles = Schema.Struct({
 })
 export type InstructionFiles = typeof InstructionFiles.Type
 
+/** Reason why a file was read with what its author writes: no parser for its language, not understood by it, or too many files. */
+const FramedReason = Schema.Literals(["no_grammar", "not_parsed", "limit"])
+
+/** A file that was to be read blind (`review.blind`) and was not. */
+export const FramedFile = Schema.Struct({ path: Schema.String, reason: FramedReason })
+export type FramedFile = typeof FramedFile.Type
+
 export const Coverage = Schema.Struct({
   reviewed: Schema.Array(Schema.String),
   skipped: Schema.Array(SkippedFile),
@@ -82,6 +89,10 @@ export const Coverage = Schema.Struct({
   changed: Schema.optional(Schema.Int),
   /** Absent if everything could be used. */
   unusable: Schema.optional(Schema.Array(Unusable)),
+  /** Number of files that were read blind. Absent if there was none. */
+  blind: Schema.optional(Schema.Int),
+  /** Files that were to be read blind and were not. Absent if there was none. */
+  framed: Schema.optional(Schema.Array(FramedFile)),
   /** Counts of the files that are not named, because there are too many. */
   unnamed: Schema.optional(
     Schema.Struct({

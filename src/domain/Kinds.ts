@@ -33,6 +33,9 @@ export type Severity = typeof Severity.Type
 /** Returns the order of a severity, lowest first. */
 export const severityRank = (severity: Severity): number => Severity.literals.indexOf(severity)
 
+/** Whether a problem is verified wherever problems are, and kept while nothing refutes it. */
+export const isSevere = (severity: Severity): boolean => severityRank(severity) >= severityRank("high")
+
 export const isForgeKind = Schema.is(ForgeKind)
 
 /** Returns whether hosts or hooks call a trigger of this kind by themselves: an enabled one without deliveries is silent. */

@@ -68,6 +68,8 @@ export const Finding = Schema.Struct({
   anchor: Schema.optional(Anchor),
   /** Reason for which a second reading confirmed it. */
   verified: Schema.optional(Schema.String),
+  /** True if it was refuted only with what the author writes about the change: the code alone does not. */
+  explained: Schema.optional(Schema.Boolean),
   /** Key of the quoted code (review/CodeKey.ts), if it has an anchor and enough code to identify. */
   code: Schema.optional(Schema.String),
   /** Present if its file was read, and it is not about removed lines. */

@@ -37,7 +37,7 @@ export const confirmEvidence = Effect.fn("confirmEvidence")(function* (
     group,
     role: "any",
     system,
-    prompt: verifyPrompt({ findings: [finding], code: { diff: "", files: scrubSecrets(code) }, fence }),
+    prompt: verifyPrompt({ findings: [finding], code: { diff: "", files: scrubSecrets(code) }, fence, isBlind: false }),
     tool: verdictsTool,
     read,
     deadlineMillis: maxMillis,

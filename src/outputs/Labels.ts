@@ -70,6 +70,8 @@ export interface Labels {
   readonly why: string
   /** Title of the reason of the model that checked a finding. */
   readonly checked: string
+  /** About a finding that was refuted only with what the author writes. */
+  readonly explained: string
   readonly forAgents: string
   readonly facts: {
     readonly size: (files: number, additions: number, deletions: number) => string
@@ -220,6 +222,8 @@ const english: Labels = {
   guide: "how to work with reviews",
   why: "Why this was reported",
   checked: "Checked again",
+  explained:
+    "What the author writes about the change was taken to refute this; the code alone does not, so the finding is kept.",
   forAgents: "For coding agents",
   facts: {
     size: (files, additions, deletions) =>
@@ -356,6 +360,7 @@ const chinese: Labels = {
   guide: "如何处理评审",
   why: "为什么报告此问题",
   checked: "再次核对",
+  explained: "仅凭作者的说明可以否定此问题；代码本身不能，因此保留。",
   forAgents: "供编码智能体使用",
   facts: {
     size: (files, additions, deletions) => `规模：${files} 个文件，+${additions} −${deletions}`,

@@ -143,6 +143,16 @@ export const commonPrompt = (input: CommonPromptInput): string => {
   return parts.join("\n\n")
 }
 
+/**
+ * Renders the common part of blind passes: nothing of what the author writes about the change, so that it is the same whatever that is.
+ */
+export const blindCommonPrompt = (fence: string, passes: number): string =>
+  [
+    `A change is under review, between fences with the word ${fence}; only lines with that word are fences.`,
+    "It is shown without its title, its description, its comments and its texts for people: an empty line may have been a comment, and … replaces a text. Do not report that they are missing. Judge the code by what it does. Names prove nothing.",
+    ...(passes > 1 ? ["The change is large, so it is reviewed in passes; each shows other files."] : [])
+  ].join("\n\n")
+
 /** Renders hints from reactions to earlier findings, for the analysis alone; undefined without lessons. */
 export const advicePrompt = (hints: ReadonlyArray<string>, fence: string): string | undefined =>
   hints.length === 0

@@ -19,7 +19,3 @@ export const riskTier = (file: Pick<FileDiff, "path">): RiskTier => {
 
 /** Returns whether a file is one of tests. */
 export const isTest = (path: string): boolean => tests.test(path)
-
-/** Whether files that a pass shows are read a second time: with `auto` where a path is security-sensitive. */
-export const needsSecondPass = (mode: "off" | "auto" | "always", paths: ReadonlyArray<string>): boolean =>
-  mode === "always" || (mode === "auto" && paths.some((path) => riskTier({ path }) === 0))

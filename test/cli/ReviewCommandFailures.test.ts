@@ -31,8 +31,6 @@ it("--fail-on does not pass over a report that could not be read", () => {
   expect(listFailures(review, "critical", false)).toEqual([expected])
   expect(listFailures(review, "critical", true)).toEqual([expected, partial])
   expect(listFailures(review, undefined, false)).toEqual([])
-  const second = { ...coverage, unusable: [{ reason: "second_reading", count: 1 }] as const }
-  expect(listFailures({ analysis: analysis([], { coverage: second }) }, "low", true)).toEqual([partial])
 })
 
 it("--fail-on counts the problems of the severity and above", () => {

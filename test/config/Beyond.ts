@@ -140,7 +140,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["review.min_severity", "enum", "info", "`info`, `low`, `medium`, `high`, `critical`"],
   ["review.max_problems", "int > 0", "50", "Most problems"],
   ["review.max_passes", "int 1-1000", "40 (runtime)", "Most passes"],
-  ["review.second_pass", "enum", "off", "`off`, `auto`, `always`"],
+  ["review.blind", "enum", "auto", "`off`, `auto`, `always`"],
   ["review.evidence.sarif", "string[]", "—", "SARIF files"],
   ["review.evidence.ci.artifacts", "string[]", "—", "Artifacts of CI"],
   ["review.evidence.ci.wait_minutes", "int 0-60", "0", "Wait for CI"],

@@ -203,7 +203,10 @@ const Usage = Schema.Struct({ ...counts, cost_usd })
 const Refuted = Schema.Struct({
   finding: Finding,
   reason: text("Reason of the model"),
-  model: text("Model that refuted it, as provider/model")
+  model: text("Model that refuted it, as provider/model"),
+  undecided: Schema.optionalKey(Schema.Boolean).annotate({
+    description: "True if verification did not decide about it, and it is not serious enough to be published like that"
+  })
 }).annotate({ identifier: "RefutedFinding", description: "A problem that verification refuted: it is not published" })
 
 export const skippedFile = shown(structFields(SkippedFile), {
@@ -220,7 +223,9 @@ export const coverage = shown(structFields(StoredCoverage), {
   lines: "Changed lines that were read",
   changed: "Changed lines of the files to read",
   unusable:
-    "What could not be used although the model ended its review; its files do not count as read in full. `report`: reports that could not be read and that the model did not correct; `second_reading`: second readings that failed",
+    "What could not be used although the model ended its review; its files do not count as read in full. `report`: reports that could not be read and that the model did not correct",
+  blind: "Number of files that were read without what the author writes about the change",
+  framed: "Files that were to be read so and were not, because no parser removes it",
   unnamed: "Counts of files that are not named, because there are too many",
   instructions:
     "Sources of instructions in the base branch, with the number of files found and of those that applied. Sources that are not listed were not found. Absent if there is none, or if no model was called"

@@ -151,10 +151,11 @@ export const runDetails = (run: RunWithEvents, { deliveries, outcomes, previous,
     conclusion: run.analysis?.conclusion,
     skipped: run.analysis?.skipped,
     findings: followedFindings(run.analysis?.findings ?? [], outcomes),
-    refuted: (run.analysis?.refuted ?? []).map(({ finding, model, reason }) => ({
+    refuted: (run.analysis?.refuted ?? []).map(({ finding, model, reason, undecided }) => ({
       finding: findingView(finding),
       reason,
-      model
+      model,
+      ...(undecided === undefined ? {} : { undecided })
     })),
     late_findings: (run.analysis?.late ?? []).map(findingView),
     folded_findings: (run.analysis?.folded ?? []).map(({ finding, why }) => ({ finding: findingView(finding), why })),

@@ -28,7 +28,7 @@ const SkippedRow = ({ file }: { readonly file: Skipped }) => (
 export const RunCoverage = ({ run }: { readonly run: RunDetails }) => {
   const { coverage } = run
   if (coverage === undefined) return null
-  const { changed, instructions, lines, reviewed, skipped, unnamed } = coverage
+  const { blind, changed, framed = [], instructions, lines, reviewed, skipped, unnamed } = coverage
   const others = (unnamed?.reviewed ?? 0) + sum(Object.values(unnamed?.skipped ?? {}))
   return (
     <Panel
@@ -59,6 +59,19 @@ export const RunCoverage = ({ run }: { readonly run: RunDetails }) => {
             .map(([reason, count]) => `${tValue("skip", reason)}: ${formatCount(count)}`)
             .join(" · ")}
         </p>
+      )}
+      {blind === undefined ? null : <p className="quiet">{t("coverage.blind", { count: formatCount(blind) })}</p>}
+      {framed.length === 0 ? null : (
+        <details className="more">
+          <summary>{t("coverage.framed", { count: formatCount(framed.length) })}</summary>
+          <ul className="files mono">
+            {framed.slice(0, shownFiles).map(({ path }) => (
+              <li key={path} className="break">
+                {path}
+              </li>
+            ))}
+          </ul>
+        </details>
       )}
       {instructions === undefined ? null : (
         <p className="quiet">

@@ -101,8 +101,12 @@ export const RunFindings = ({ run }: { readonly run: RunDetails }) => (
     {run.refuted.length === 0 ? null : (
       <details className="more">
         <summary>{t("run.refuted", { count: run.refuted.length })}</summary>
-        {run.refuted.map(({ finding, model, reason }) => (
-          <FindingCard key={finding.fingerprint} finding={finding} note={t("run.refuted.by", { model, reason })} />
+        {run.refuted.map(({ finding, model, reason, undecided }) => (
+          <FindingCard
+            key={finding.fingerprint}
+            finding={finding}
+            note={t(undecided === true ? "run.undecided.by" : "run.refuted.by", { model, reason })}
+          />
         ))}
       </details>
     )}

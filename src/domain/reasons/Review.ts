@@ -38,9 +38,9 @@ export const reviewReasons = {
   NotSummarised: { paths: "texts", more: "number?" },
   LinesRead: { count: "number", total: "number" },
   TextUnread: { paths: "texts", more: "number?" },
+  FilesFramed: { paths: "texts", more: "number?" },
   LinesCut: { count: "number" },
   ReportsUnreadable: { count: "number", paths: "texts", more: "number?" },
-  SecondReadingFailed: { count: "number", paths: "texts", more: "number?" },
   FilesUnchanged: { count: "number", problems: "number" },
   PassesFailed: { count: "number", total: "number" },
   /** Rules and skills of the repository. */
@@ -69,6 +69,7 @@ export const reviewReasons = {
   ProblemsOverLimit: { count: "number", limit: "number" },
   ProblemsBelowSeverity: { count: "number", severity: "text" },
   ProblemsRefuted: { count: "number" },
+  ProblemsUndecided: { count: "number" },
   ProblemsUnverified: { count: "number" },
   FindingsFolded: { count: "number", why: "reason" },
   FindingsProbed: { count: "number" },

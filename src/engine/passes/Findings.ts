@@ -17,12 +17,14 @@ export interface Findings {
   readonly notices: ReadonlyArray<Reason>
 }
 
+/** `isBlind`: the model saw no comments and no texts for people. */
 export const buildFindings = Effect.fn("buildFindings")(function* (
   change: ChangeThread,
   checkout: Checkout,
-  problems: ReadonlyArray<ReportedProblem>
+  problems: ReadonlyArray<ReportedProblem>,
+  isBlind: boolean
 ): Effect.fn.Return<Findings, CheckoutError | AnalysisError> {
-  const { files, empty } = yield* change.run("placeProblems", problems)
+  const { files, empty } = yield* change.run("placeProblems", problems, isBlind)
   // A few files at a time are held; one is read and searched while another is parsed.
   const found = yield* Effect.forEach(files, (file) => findingsIn(change, checkout, file), { concurrency: 4 })
   return {

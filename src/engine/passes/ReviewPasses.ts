@@ -34,7 +34,8 @@ import type { EndedEarly, UnusableParts } from "../read/ReadCoverage.ts"
 import { noSummary, collectNotes, writeSummary } from "./ReviewSummary.ts"
 import type { WrittenSummary } from "./ReviewSummary.ts"
 import type { AnalysisError } from "../AnalysisError.ts"
-import { applyVerdicts, noVerdicts, verifyFindings } from "./Verify.ts"
+import { applyVerdicts, noVerdicts } from "./Verify.ts"
+import { verifyBlind } from "./VerifyBlind.ts"
 import type { Verified, VerifyContext } from "./Verify.ts"
 
 /** Passes that are analysed, and that are verified, at the same time. The limiter of the gateway grants fewer where it must. */
@@ -119,28 +120,28 @@ const analysePass = Effect.fnUntraced(function* (
   const brief = yield* pass.brief
   const result = yield* Effect.result(Effect.ensuring(agent.analyse(brief), brief.onBegin ?? Effect.void))
   const problems = result._tag === "Success" ? result.success.problems : []
-  const found = yield* buildFindings(change, checkout, citeRules(problems, rules))
+  const found = yield* buildFindings(change, checkout, citeRules(problems, rules), pass.isBlind)
   const findings = found.findings.map((finding) => applyRule(calibrate(finding), rules))
   return { result, merged: mergeFindings(findings, limits), notices: found.notices }
 })
 
 /** Verifies the findings of a pass that no other pass has verified or is verifying. */
 const verifyPass = Effect.fnUntraced(function* (
-  { context, isVerified, plan: { brief } }: PassesInput,
+  { context, isVerified, plan }: PassesInput,
   pass: PlannedPass | undefined,
   findings: ReadonlyArray<Finding>,
   claimed: Set<string>
-): Effect.fn.Return<Verified, AnalysisError, Agent | ModelRun> {
+): Effect.fn.Return<Verified, AnalysisError | CheckoutError, Agent | ModelRun> {
   const own = findings.filter((finding) => isVerified(finding) && !claimed.has(finding.fingerprint))
   for (const { fingerprint } of own) claimed.add(fingerprint)
-  if (own.length === 0 || brief.workspace.modelChain === undefined) return noVerdicts
-  return yield* verifyFindings(context, pass === undefined ? brief : yield* pass.brief, own)
+  if (own.length === 0 || plan.brief.workspace.modelChain === undefined) return noVerdicts
+  return yield* verifyBlind(context, plan, pass, own)
 })
 
 /** Text in the change that addresses the reviewer is reported whatever the models make of it. */
 const reviewInjections = Effect.fnUntraced(function* (input: PassesInput, claimed: Set<string>) {
   const { context, limits, plan } = input
-  const found = yield* buildFindings(context.change, context.checkout, yield* plan.injections)
+  const found = yield* buildFindings(context.change, context.checkout, yield* plan.injections, false)
   const merged = mergeFindings(found.findings.map(calibrate), limits)
   return { merged, verified: yield* verifyPass(input, undefined, merged.findings, claimed) }
 })
@@ -204,12 +205,13 @@ const joinPasses = (
   const reports = reportsOf(analysed)
   const all = [injected, ...analysed.map(({ merged }) => merged)]
   const verdicts = new Map(verified.flatMap((one) => [...one.verdicts]))
-  const judged = applyVerdicts(
+  const { undecided, ...judged } = applyVerdicts(
     all.flatMap(({ findings }) => findings),
     verdicts
   )
+  const dropped = judged.refuted.filter((one) => one.undecided === true).length
   const errors = errorsOf(analysed)
-  const unverified = verified.reduce((sum, { failed }) => sum + failed, 0)
+  const unverified = verified.reduce((sum, { failed }) => sum + failed, undecided)
   const report = joinReports(reports)
   return {
     report: {
@@ -236,7 +238,8 @@ const joinPasses = (
       ...report.notices,
       ...counted(errors.length, (count) => ({ _tag: "PassesFailed", count, total: analysed.length })),
       ...distinctReasons(analysed.flatMap(({ notices }) => notices)),
-      ...counted(judged.refuted.length, (count) => ({ _tag: "ProblemsRefuted", count })),
+      ...counted(judged.refuted.length - dropped, (count) => ({ _tag: "ProblemsRefuted", count })),
+      ...counted(dropped, (count) => ({ _tag: "ProblemsUndecided", count })),
       ...counted(unverified, (count) => ({ _tag: "ProblemsUnverified", count }))
     ]
   }

@@ -1,7 +1,7 @@
 /**
  * Verification: the findings of a pass that will be published are shown to a model once more, in one call, with their
- * code, to be refuted. A refuted finding is not published, and its record keeps the reason. A finding without a valid verdict
- * is kept.
+ * code, to be refuted. A refuted finding is not published, and its record keeps the reason. Of those that it does not decide about, high and
+ * critical ones are kept. A finding whose verification failed is kept.
  */
 import { Effect } from "effect"
 import { Agent } from "../../agent/Agent.ts"
@@ -9,6 +9,7 @@ import type { AgentError, Brief } from "../../agent/Agent.ts"
 import type { Workspace } from "../../config/Snapshot.ts"
 import { addUsage, noUsage } from "../../domain/Analysis.ts"
 import type { RefutedFinding, Usage } from "../../domain/Analysis.ts"
+import { isSevere } from "../../domain/Kinds.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { showName } from "../../domain/Text.ts"
 import { scrubSecrets } from "../../review/Secrets.ts"
@@ -25,12 +26,16 @@ export interface VerifyContext {
   readonly change: ChangeThread
   readonly checkout: Checkout
   readonly fence: string
+  /** Whether the code is shown without what it has for readers. Default: false. */
+  readonly isBlind?: boolean
 }
 
 /** A verdict and the model that gave it, as `provider/model`. */
 interface GivenVerdict {
   readonly verdict: Verdict
   readonly model: string
+  /** The model had read what the author writes, and another one could not decide without. */
+  readonly isExplained?: boolean
 }
 
 /** Verdicts on the findings of one pass. */
@@ -39,7 +44,7 @@ export interface Verified {
   readonly verdicts: ReadonlyMap<string, GivenVerdict>
   readonly models: ReadonlyArray<string>
   readonly usage: Usage
-  /** Number of findings without a verdict. */
+  /** Number of findings whose verification failed. */
   readonly failed: number
   /** Failures of calls. */
   readonly errors: ReadonlyArray<AgentError>
@@ -58,9 +63,7 @@ const fileCharacters = 24_000
 export const isVerified =
   ({ review: { verification } }: Workspace, doubtful: (finding: Finding) => boolean) =>
   (finding: Finding): boolean =>
-    verification === "always" ||
-    (verification === "auto" &&
-      (finding.problem.severity === "high" || finding.problem.severity === "critical" || doubtful(finding)))
+    verification === "always" || (verification === "auto" && (isSevere(finding.problem.severity) || doubtful(finding)))
 
 /** Verifies the findings of a pass, which `brief` shows. */
 export const verifyFindings = Effect.fn("verifyFindings")(function* (
@@ -71,14 +74,16 @@ export const verifyFindings = Effect.fn("verifyFindings")(function* (
   const groups = Array.from({ length: Math.ceil(findings.length / maxFindings) }, (_, at) =>
     findings.slice(at * maxFindings, (at + 1) * maxFindings)
   )
-  const all = yield* Effect.forEach(groups, (group) => verifyGroup(context, brief, group), { concurrency: 2 })
-  return {
-    verdicts: new Map(all.flatMap(({ verdicts }) => [...verdicts])),
-    models: [...new Set(all.flatMap(({ models }) => models))],
-    usage: all.map(({ usage }) => usage).reduce(addUsage, noUsage),
-    failed: all.reduce((sum, { failed }) => sum + failed, 0),
-    errors: all.flatMap(({ errors }) => errors)
-  }
+  return joinVerified(yield* Effect.forEach(groups, (group) => verifyGroup(context, brief, group), { concurrency: 2 }))
+})
+
+/** Joins verdicts. Of two on a finding, the later one holds. */
+export const joinVerified = (all: ReadonlyArray<Verified>): Verified => ({
+  verdicts: new Map(all.flatMap(({ verdicts }) => [...verdicts])),
+  models: [...new Set(all.flatMap(({ models }) => models))],
+  usage: all.map(({ usage }) => usage).reduce(addUsage, noUsage),
+  failed: all.reduce((sum, { failed }) => sum + failed, 0),
+  errors: all.flatMap(({ errors }) => errors)
 })
 
 const verifyGroup = Effect.fnUntraced(function* (
@@ -86,11 +91,11 @@ const verifyGroup = Effect.fnUntraced(function* (
   brief: Brief,
   findings: ReadonlyArray<Finding>
 ): Effect.fn.Return<Verified, AnalysisError, Agent | ModelRun> {
-  const { change, fence } = context
+  const { change, fence, isBlind = false } = context
   const { code, showsPrompt } = yield* codeOf(context, brief, findings)
-  const prompt = verifyPrompt({ findings, code, fence })
+  const prompt = verifyPrompt({ findings, code, fence, isBlind })
   const paths = [...new Set(findings.map(({ anchor, problem }) => anchor?.path ?? problem.file))]
-  const text = yield* scrub(change, showsPrompt ? prompt : yield* withReferences(change, fence, paths)(prompt))
+  const text = yield* scrub(change, showsPrompt ? prompt : yield* withReferences(change, fence, paths, isBlind)(prompt))
   const { models, outcome, usage } = yield* (yield* Agent).query(brief, {
     text,
     showsPrompt,
@@ -106,12 +111,15 @@ const verifyGroup = Effect.fnUntraced(function* (
     })
     return { verdicts: new Map(), models, usage, failed: findings.length, errors: [outcome.error] }
   }
-  const given = findings.flatMap(({ fingerprint }, at) => {
-    const verdict = outcome.value.get(at + 1)
-    return verdict === undefined ? [] : [[fingerprint, { verdict, model: outcome.model }] as const]
+  const given = findings.map(({ fingerprint }, at) => {
+    const verdict = outcome.value.get(at + 1) ?? noVerdict
+    return [fingerprint, { verdict, model: outcome.model }] as const
   })
-  return { verdicts: new Map(given), models, usage, failed: findings.length - given.length, errors: [] }
+  return { verdicts: new Map(given), models, usage, failed: 0, errors: [] }
 })
+
+/** Verdict on a finding that the model omitted, or about which it contradicted itself. */
+const noVerdict: Verdict = { verdict: "undecided", reason: "" }
 
 /** Cached input costs at most this share of other input. */
 const cachedPrice = 1 / 4
@@ -121,14 +129,14 @@ const cachedPrice = 1 / 4
  * just read, so providers take it from their cache.
  */
 const codeOf = Effect.fnUntraced(function* (
-  { change, checkout }: VerifyContext,
+  { change, checkout, isBlind = false }: VerifyContext,
   brief: Brief,
   findings: ReadonlyArray<Finding>
 ): Effect.fn.Return<{ readonly code: FindingCode; readonly showsPrompt: boolean }, AnalysisError> {
   const files = yield* linesOf(change, checkout, findings)
   const extracts = new Set<string>()
   for (const { anchor, problem } of findings) {
-    extracts.add(yield* change.run("diffAround", anchor?.path ?? problem.file, anchor, diffCharacters))
+    extracts.add(yield* change.run("diffAround", anchor?.path ?? problem.file, anchor, diffCharacters, isBlind))
   }
   const diff = [...extracts].join("\n")
   const showsPrompt = brief.prompt !== "" && diff.length > brief.prompt.length * cachedPrice
@@ -164,6 +172,8 @@ const linesOf = Effect.fnUntraced(function* (
 interface JudgedFindings {
   readonly findings: ReadonlyArray<Finding>
   readonly refuted: ReadonlyArray<RefutedFinding>
+  /** Number of findings that are kept although nothing was decided about them. */
+  readonly undecided: number
 }
 
 /** Applies verdicts to findings, whichever pass reported them. */
@@ -173,15 +183,28 @@ export const applyVerdicts = (
 ): JudgedFindings => {
   const kept: Array<Finding> = []
   const refuted = new Map<string, RefutedFinding>()
+  const undecided = new Set<string>()
   for (const finding of findings) {
     const given = verdicts.get(finding.fingerprint)
-    if (given === undefined) kept.push(finding)
-    else if (given.verdict.verdict === "confirm")
-      kept.push({ ...finding, verified: scrubSecrets(given.verdict.reason) })
-    else if (given.verdict.verdict === "downgrade") kept.push(lowered(finding, given.verdict.severity))
-    else if (!refuted.has(finding.fingerprint)) {
-      refuted.set(finding.fingerprint, { finding, reason: scrubSecrets(given.verdict.reason), model: given.model })
-    }
+    const judged = given === undefined ? finding : judge(finding, given)
+    if ("finding" in judged) refuted.set(finding.fingerprint, refuted.get(finding.fingerprint) ?? judged)
+    else kept.push(judged)
+    if (given?.verdict.verdict === "undecided" && !("finding" in judged)) undecided.add(finding.fingerprint)
   }
-  return { findings: kept, refuted: [...refuted.values()] }
+  return { findings: kept, refuted: [...refuted.values()], undecided: undecided.size }
+}
+
+/** Returns the finding, or why it is not published. What the author writes about a finding neither refutes nor lowers it. */
+const judge = (finding: Finding, { isExplained = false, model, verdict }: GivenVerdict): Finding | RefutedFinding => {
+  const reason = scrubSecrets(verdict.reason)
+  switch (verdict.verdict) {
+    case "confirm":
+      return { ...finding, verified: reason }
+    case "downgrade":
+      return isExplained ? { ...finding, explained: true } : lowered(finding, verdict.severity)
+    case "refute":
+      return isExplained ? { ...finding, explained: true } : { finding, reason, model }
+    case "undecided":
+      return isSevere(finding.problem.severity) ? finding : { finding, reason, model, undecided: true }
+  }
 }

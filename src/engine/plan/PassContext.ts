@@ -93,10 +93,11 @@ export interface PassContext {
   readonly notices: ReadonlyArray<Reason>
   /** Public names that the change alters or removes. */
   readonly names: ReadonlyArray<NamedDefinition>
-  /** Adds what belongs to these files to the prompt of their pass. */
+  /** Adds what belongs to these files to the prompt of their pass; of what its author can write nothing to a blind one. */
   readonly addTo: (
     fence: string,
-    paths: ReadonlyArray<string>
+    paths: ReadonlyArray<string>,
+    isBlind: boolean
   ) => (prompt: string) => Effect.Effect<string, AnalysisError>
 }
 
@@ -115,17 +116,19 @@ export const readPassContext = Effect.fn("readPassContext")(function* (
   const changedNames = yield* findReferences(change, checkout, files, workspace, outside)
   const counts = yield* change.run("countTokens", [
     folderRulesText(rules, paths),
-    yield* change.run("referencesFor", paths),
+    yield* change.run("referencesFor", paths, false),
     yield* change.run("evidenceFor", paths)
   ])
   return {
     tokens: counts.reduce((sum, tokens) => sum + tokens, 0),
     notices: [...notices, ...evidenceNotices],
     names: changedNames,
-    addTo: (fence, shown) => (prompt) => {
+    addTo: (fence, shown, isBlind) => (prompt) => {
       const text = folderRulesText(rules, shown)
       const withRules = text === "" ? prompt : `${prompt}\n\n${text}`
-      return Effect.flatMap(withEvidence(change, fence, shown)(withRules), withReferences(change, fence, shown))
+      // Results of tools are written by who writes the change.
+      const evidenced = isBlind ? Effect.succeed(withRules) : withEvidence(change, fence, shown)(withRules)
+      return Effect.flatMap(evidenced, withReferences(change, fence, shown, isBlind))
     }
   }
 })

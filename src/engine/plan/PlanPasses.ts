@@ -12,11 +12,10 @@ import type { LinkedIssue } from "../../review/LinkedIssues.ts"
 import { scrubSecrets } from "../../review/Secrets.ts"
 import { selectHints, reflectionMode } from "../../review/Reflection.ts"
 import { hasNothingToReview } from "../../review/NothingToReview.ts"
-import { needsSecondPass } from "../../review/Risk.ts"
 import { verdictsTool } from "../../review/VerifyPrompt.ts"
 import { advicePrompt } from "../../review/Prompt.ts"
 import { roundPrompt } from "../../review/RoundPrompt.ts"
-import { computeCapacity } from "../../review/PassSize.ts"
+import { computeCapacity, passSize } from "../../review/PassSize.ts"
 import { passBudget } from "../../review/TokenBudget.ts"
 import type { PassBudget } from "../../review/TokenBudget.ts"
 import type { Checkout, CheckoutError } from "../../vcs/Checkout.ts"
@@ -32,6 +31,7 @@ import type { PatchTooLarge } from "../read/PatchTooLarge.ts"
 import type { ReadChange } from "../read/ReadChange.ts"
 import type { CarriedFiles } from "../read/ReadCoverage.ts"
 import { readPassContext } from "./PassContext.ts"
+import type { PassContext } from "./PassContext.ts"
 import type { OutsideEvidence } from "../read/ReadEvidence.ts"
 import { readSkills } from "./ReadSkills.ts"
 import type { Skills } from "./ReadSkills.ts"
@@ -43,6 +43,10 @@ import { scrubbedCheckout } from "../read/ScrubbedCheckout.ts"
 import type { KeptReferences, NamedDefinition } from "../references/References.ts"
 import { makeCodeSearch } from "../references/SearchCode.ts"
 import { readWholeFiles } from "./WholeFiles.ts"
+import { blindCheckout, blindWanted, selectBlind } from "../read/ReadBlind.ts"
+import type { BlindFiles } from "../read/ReadBlind.ts"
+import { findGrammar } from "../syntax/Grammars.ts"
+import type { Coverage } from "../../domain/Coverage.ts"
 import type { ShownPart } from "../work/PassWork.ts"
 import type { ModelRun } from "../../llm/ModelRun.ts"
 import type { Reason } from "../../domain/Reason.ts"
@@ -50,6 +54,8 @@ import type { Reason } from "../../domain/Reason.ts"
 export interface PlannedPass {
   /** Parts of files that the pass shows, by the names it uses. */
   readonly parts: ReadonlyArray<ShownPart>
+  /** Whether it shows nothing of what the author writes about the change. */
+  readonly isBlind: boolean
   /** Renders the prompt on demand, so that a large change is never held twice. */
   readonly brief: Effect.Effect<Brief, AnalysisError>
 }
@@ -59,6 +65,10 @@ export interface PassPlan {
   /** Brief of queries about the whole change, without a part of it. */
   readonly brief: Brief
   readonly fence: string
+  /** Those of blind queries; undefined where nothing is read blind. */
+  readonly blindly: BlindQueries | undefined
+  /** What the coverage has about blind reading. */
+  readonly blind: Pick<Coverage, "blind" | "framed">
   readonly fitted: FittedChange
   /** Parts of the change that no pass shows. */
   readonly left: ReadonlyArray<ShownPart>
@@ -71,6 +81,12 @@ export interface PassPlan {
   /** Instructions of the repository in the prompts. */
   readonly instructions: Pick<Skills, "muted" | "project" | "sources">
   readonly notices: ReadonlyArray<Reason>
+}
+
+interface BlindQueries {
+  readonly brief: Brief
+  readonly checkout: Checkout
+  readonly fence: string
 }
 
 /** Inputs of a plan in addition to the change and the configuration. */
@@ -120,20 +136,14 @@ export const planPasses = Effect.fn("planPasses")(function* (
   const { contextWindow, system } = yield* readSystem(input, instructions, context)
   const commitNotices = yield* readCommits(change, checkout, workspace)
   const fence = yield* deriveFence([checkout.from, checkout.head, input.title, input.description])
-  const common = {
-    title: input.title,
-    description: input.description,
-    focus: input.focus,
-    background: { messages: yield* checkout.messages ?? Effect.succeed([]), issues: input.issues ?? [] },
-    namesLanguages: workspace.review.languages_auto_detect,
-    fence
-  }
+  const common = yield* commonOf(input, fence)
   // One checkout for all passes: they share its allowance of extra context.
   const readable = scrubbedCheckout(change, checkout)
   const budget = yield* budgetOf(change, input, contextWindow, system)
   const advice = adviceFor(input, files, budget, fence)
   const [adviceTokens = 0] = yield* change.run("countTokens", [advice ?? ""])
   const maxTokens = Math.max(minimumRoom, budget.tokens)
+  const paths = files.map(({ path }) => path)
   const passContext = yield* readContext(change, readable, files, input, computeCapacity(maxTokens, budget.passes))
   const room = Math.max(
     minimumRoom,
@@ -151,6 +161,8 @@ export const planPasses = Effect.fn("planPasses")(function* (
     citesRules: instructions.project.length > 0
   }
   const fitted = yield* fitChange(change, { ...brief, checkout }, fence, room, budget.passes)
+  const isSmall = fitted.cut.size === 0 && (yield* isOnePass(change, room, budget.passes))
+  const { blind, fence: blindFence } = yield* planBlind(change, input, paths, isSmall)
   const summaries = fitted.summaries.lines.join("\n")
   const [summaryTokens = 0] = yield* change.run("countTokens", [summaries])
   const wholeNotices = workspace.review.incremental
@@ -160,31 +172,34 @@ export const planPasses = Effect.fn("planPasses")(function* (
     ...common,
     room: Math.max(minimumRoom, room - summaryTokens),
     maxPasses: budget.passes,
-    summaries
+    summaries,
+    blind: { paths: [...blind.paths], fence: blindFence }
   })
   const whole = { ...brief, common: planned.common }
+  const hidden = blindCheckout(change, checkout)
+  const blindBrief = { ...brief, checkout: hidden, common: planned.blindCommon }
   return {
     brief: whole,
     fence,
+    blindly: workspace.review.blind === "off" ? undefined : { brief: blindBrief, checkout: hidden, fence: blindFence },
+    blind: blindCoverage(blind),
     fitted,
     left: planned.left,
     unread: new Set(planned.unread),
     injections: change.run("findInjections", common),
-    passes: planned.passes.map((parts, index) => ({
-      parts,
-      brief: change.run("renderPass", index).pipe(
-        Effect.flatMap(passContext.addTo(fence, [...new Set(parts.map(({ path }) => path))])),
-        Effect.map((prompt) => ({ ...whole, prompt, advice, ...passSettings(input, files, parts, index) }))
-      )
-    })),
+    passes: planned.passes.map(({ isBlind, parts }, index) =>
+      plannedPass(change, passContext, isBlind ? { ...blindBrief, fence: blindFence } : { ...whole, advice, fence }, {
+        isBlind,
+        parts,
+        index,
+        settings: passSettings(input, files, parts, index)
+      })
+    ),
     names: passContext.names,
     instructions,
     notices: [
-      ...[instructions, passContext, context].flatMap(({ notices }) => notices),
-      ...commitNotices,
-      ...compressionNotice(fitted, budget),
-      ...fitted.summaries.notices,
-      ...wholeNotices
+      ...[instructions, passContext, context, fitted.summaries].flatMap(({ notices }) => notices),
+      ...[commitNotices, compressionNotice(fitted, budget), wholeNotices].flat()
     ]
   }
 })
@@ -207,7 +222,14 @@ const adviceFor = (
   return parts.length === 0 ? undefined : parts.join("\n\n")
 }
 
-/** The thread counts the change, of at most `capacity` tokens, or ranks it while git and the parser work on its context. */
+/** Returns the paths of files that are shown as a whole and not commit by commit, because they may be read blind. */
+const comparedFiles = ({ review }: Workspace, files: CarriedFiles["files"]): ReadonlyArray<string> =>
+  blindWanted(
+    review.blind,
+    files.map(({ path }) => path)
+  ).filter((path) => findGrammar(path) !== undefined)
+
+/** The thread counts the change, with `compared` files as a whole, of at most `capacity` tokens, or ranks it while git and the parser work on its context. */
 const readContext = (
   change: ChangeThread,
   readable: Checkout,
@@ -219,7 +241,7 @@ const readContext = (
     Effect.all(
       [
         readPassContext(change, input.checkout, readable, files, input.workspace, input),
-        change.run("prepareFit", capacity)
+        change.run("prepareFit", capacity, comparedFiles(input.workspace, files))
       ],
       { concurrency: 2 }
     ),
@@ -258,7 +280,7 @@ const budgetOf = Effect.fnUntraced(function* (
 const minimumRoom = 1_024
 
 const passSettings = (
-  { onProgress, workspace }: PlanInput,
+  { onProgress }: PlanInput,
   files: CarriedFiles["files"],
   parts: ReadonlyArray<ShownPart>,
   index: number
@@ -267,15 +289,65 @@ const passSettings = (
     parts.map(({ path }) => path),
     files
   ),
-  secondPass: isReadTwice(workspace, parts),
   onProgress: (progress: PassProgress) => onProgress?.(index + 1, progress) ?? Effect.void
 })
 
-const isReadTwice = ({ review }: Workspace, parts: ReadonlyArray<ShownPart>): boolean =>
-  needsSecondPass(
-    review.second_pass,
-    parts.map(({ path }) => path)
+/** Returns what all passes show that are not blind. */
+const commonOf = Effect.fnUntraced(function* (input: PlanInput, fence: string) {
+  const { checkout, description, focus, issues = [], title, workspace } = input
+  return {
+    title,
+    description,
+    focus,
+    background: { messages: yield* checkout.messages ?? Effect.succeed([]), issues },
+    namesLanguages: workspace.review.languages_auto_detect,
+    fence
+  }
+})
+
+/** Renders the prompt of a pass on demand. */
+const plannedPass = (
+  change: ChangeThread,
+  { addTo }: PassContext,
+  { fence, ...own }: Brief & { readonly fence: string },
+  pass: Pick<PlannedPass, "isBlind" | "parts"> & { readonly index: number; readonly settings: Partial<Brief> }
+): PlannedPass => {
+  const { index, isBlind, parts, settings } = pass
+  const shown = [...new Set(parts.map(({ path }) => path))]
+  return {
+    parts,
+    isBlind,
+    brief: change.run("renderPass", index).pipe(
+      Effect.flatMap(addTo(fence, shown, isBlind)),
+      Effect.map((prompt): Brief => ({ ...own, ...settings, prompt }))
+    )
+  }
+}
+
+/** Selects what is read blind, with the fence of these passes: a hash of what they show, because nothing else of the change may be in them. */
+const planBlind = Effect.fnUntraced(function* (
+  change: ChangeThread,
+  { checkout, workspace: { review } }: PlanInput,
+  paths: ReadonlyArray<string>,
+  isOneOnly: boolean
+) {
+  const files = { paths, isOnePass: isOneOnly, isWhole: !review.incremental }
+  const blind = yield* selectBlind(change, checkout, review.blind, files)
+  const digest = yield* change.run("blindDigest", [...blind.paths])
+  return { blind, fence: yield* deriveFence([checkout.from, "blind", digest]) }
+})
+
+/** Whether one pass shows the change. */
+const isOnePass = (change: ChangeThread, room: number, maxPasses: number) =>
+  Effect.map(
+    change.run("tokensWithin", room),
+    (tokens) => tokens !== undefined && passSize(tokens, room, maxPasses).passes === 1
   )
+
+const blindCoverage = ({ framed, paths }: BlindFiles): PassPlan["blind"] => ({
+  ...(paths.size === 0 ? {} : { blind: paths.size }),
+  ...(framed.length === 0 ? {} : { framed })
+})
 
 /** Tools of queries, in every call of a review. */
 const queryTools = [verdictsTool]

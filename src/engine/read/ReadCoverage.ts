@@ -45,6 +45,7 @@ interface ReadParts {
   readonly unread: ReadonlySet<string>
   readonly ended: ReadonlyMap<number, EndedEarly>
   readonly unusable: UnusableParts
+  readonly blind: Pick<Coverage, "blind" | "framed">
 }
 
 export const measureCoverage = ({ skipped, unnamed }: ReadChange, { files, unchanged }: CarriedFiles): Coverage => {
@@ -96,7 +97,8 @@ export const coverageAfter = (coverage: Coverage, files: ReadonlyArray<FileFacts
     reviewed: coverage.reviewed.filter((path) => !left.has(path)),
     skipped: [...coverage.skipped, ...skipped],
     lines: read,
-    ...(parts.unusable.counts.length === 0 ? {} : { unusable: parts.unusable.counts })
+    ...(parts.unusable.counts.length === 0 ? {} : { unusable: parts.unusable.counts }),
+    ...parts.blind
   }
 }
 
@@ -141,8 +143,7 @@ const longLines = ({ path, oldPath }: FileFacts, { unread }: ReadParts): "long_l
   unread.has(path) || (oldPath !== undefined && unread.has(oldPath)) ? "long_lines" : undefined
 
 const unusableTags = {
-  report: "ReportsUnreadable",
-  second_reading: "SecondReadingFailed"
+  report: "ReportsUnreadable"
 } as const satisfies Record<Unusable["reason"], string>
 
 const maxNamed = 10
@@ -168,6 +169,8 @@ export const unreadNotices = (coverage: Coverage): ReadonlyArray<Reason> => {
   const count = countUnread(coverage) - read.size
   const notices: Array<Reason> = lines < changed ? [{ _tag: "LinesRead", count: lines, total: changed }] : []
   if (count > 0) notices.push({ _tag: "TextUnread", ...namePaths(paths, count) })
+  const framed = (coverage.framed ?? []).map((file) => file.path)
+  if (framed.length > 0) notices.push({ _tag: "FilesFramed", ...namePaths(framed, framed.length) })
   if (skipped.some(({ reason }) => reason === "long_lines")) notices.push({ _tag: "LinesCut", count: readLength })
   return [...notices, ...unusableNotices(coverage)]
 }

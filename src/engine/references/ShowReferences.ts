@@ -3,11 +3,11 @@ import { Effect } from "effect"
 import type { AnalysisError } from "../AnalysisError.ts"
 import type { ChangeThread } from "../ChangeThreads.ts"
 
-/** Returns the prompt with the references of names that these files define, as data between fences. */
+/** Returns the prompt with the references of names that these files define, as data between fences; for a blind reading without their lines. */
 export const withReferences =
-  (change: ChangeThread, fence: string, paths: ReadonlyArray<string>) =>
+  (change: ChangeThread, fence: string, paths: ReadonlyArray<string>, isBlind: boolean) =>
   (prompt: string): Effect.Effect<string, AnalysisError> =>
-    Effect.map(change.run("referencesFor", paths), (references) =>
+    Effect.map(change.run("referencesFor", paths, isBlind), (references) =>
       references === ""
         ? prompt
         : [

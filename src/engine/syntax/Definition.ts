@@ -34,6 +34,8 @@ export interface OutlinedDefinition {
 export interface Outline {
   readonly definitions: ReadonlyArray<OutlinedDefinition>
   readonly uses: ReadonlyMap<string, ReadonlyArray<number>>
+  /** Where it speaks to readers: marks of `Prose.js`. Null where that is not known for certain. */
+  readonly prose: ReadonlyArray<number> | null
 }
 
 /** Facts of a definition that a change of names is found by. */
@@ -41,6 +43,12 @@ export type ListedDefinition = Pick<OutlinedDefinition, "name" | "key" | "signat
 
 /** Position of a definition and of its texts. */
 export type DefinitionRange = Omit<OutlinedDefinition, "name" | "key" | "signature" | "isPublic" | "to">
+
+/** Where a file speaks to readers, as above, and the definitions around the offsets of the request. */
+export interface ProseOfFile {
+  readonly marks: ReadonlyArray<number> | null
+  readonly around: ReadonlyArray<ReadonlyArray<DefinitionRange>>
+}
 
 /** An occurrence of a name as code, not in a comment or a text. */
 export interface NameUse {
@@ -54,6 +62,8 @@ export type SyntaxTask =
   /** The definitions around each of the offsets of a file, outermost first. */
   | { readonly find: "around" }
   | { readonly find: "definitions" }
+  /** Where it speaks to readers, and the definitions around each of the offsets. */
+  | { readonly find: "prose" }
   | { readonly find: "uses"; readonly names: ReadonlyArray<string> }
   /** Whether a file has a syntax error. Always needs the text. */
   | { readonly find: "errors" }
@@ -61,6 +71,7 @@ export type SyntaxTask =
 export interface SyntaxResults {
   readonly around: ReadonlyArray<ReadonlyArray<DefinitionRange>>
   readonly definitions: ReadonlyArray<ListedDefinition>
+  readonly prose: ProseOfFile
   readonly uses: ReadonlyArray<NameUse>
   readonly errors: boolean
 }

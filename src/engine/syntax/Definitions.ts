@@ -131,6 +131,15 @@ const offsetsOf = (text: string, lines: ReadonlyArray<number>): ReadonlyArray<nu
   return lines.map((line) => offsets.get(line) ?? text.length)
 }
 
+/**
+ * Returns where each text speaks to readers, and the definitions around its lines; undefined where the language or the file cannot be parsed.
+ */
+export const proseIn = (checkout: Pick<Checkout, "blobs" | "head">, files: ReadonlyArray<LinesOfText>) =>
+  request(
+    files.map(({ lines, path, text }) => ({ ...readFile(checkout, path, text), offsets: offsetsOf(text, lines) })),
+    { find: "prose" }
+  )
+
 /** Returns all definitions of each file, and undefined as above. */
 export const definitionsIn = (files: ReadonlyArray<SourceFile>) => request(files, { find: "definitions" })
 

@@ -1,6 +1,6 @@
 /**
- * Makes the outline of a file, its definitions and the names that it uses, in one walk over its tree. It has names and positions, but no other text of the file, so
- * that it can be kept. JavaScript, as `SyntaxWorker.js` is.
+ * Makes the outline of a file in one walk over its tree: its definitions, the names that it uses, and where it speaks to readers (`Prose.js`). It
+ * has names and positions, but no other text of the file, so that it can be kept. JavaScript, as `SyntaxWorker.js` is.
  *
  * @typedef {import("@vscode/tree-sitter-wasm").Language} Language
  * @typedef {import("@vscode/tree-sitter-wasm").Node} Node
@@ -15,16 +15,17 @@
  * A definition around others. `path` is the same for the same name in the same definitions.
  * @typedef {Defined & { readonly isPublic: boolean, readonly path: string }} Owner
  *
- * A node that the walk is in. `field`: its field in the node around it; `defines`: it is a definition; `owner`: the innermost definition with it.
- * @typedef {{ readonly kind: number, readonly field: number, readonly end: number, readonly defines: boolean, readonly owner: Owner | undefined }} Frame
+ * A node that the walk is in. `role`: its role in what the file has for its readers; `field`: its field in the node around it; `defines`: it is a definition; `owner`: the innermost definition with it.
+ * @typedef {{ readonly kind: number, readonly role: number, readonly field: number, readonly end: number, readonly defines: boolean, readonly owner: Owner | undefined }} Frame
  *
- * @typedef {{ readonly kinds: Uint8Array, readonly called: ReadonlySet<number>, readonly naming: ReadonlySet<number>, readonly declarator: number }} Reader
+ * @typedef {{ readonly kinds: Uint8Array, readonly roles: Uint8Array, readonly called: ReadonlySet<number>, readonly naming: ReadonlySet<number>, readonly declarator: number }} Reader
  */
 import { createHash } from "node:crypto"
+import { collectProse, proseRoles } from "./Prose.js"
 import { isPublic, publicName } from "./PublicNames.js"
 
 /** Version of outlines: those of another one are not used. */
-export const outlineVersion = 2
+export const outlineVersion = 3
 
 const maxDefinitions = 20_000
 /** Uses of one name, and of all names. */
@@ -77,6 +78,7 @@ export const makeReader = (language, grammar) => {
   const idsOf = (fields) => new Set(fields.flatMap((field) => language.fieldIdForName(field) ?? []))
   return {
     kinds,
+    roles: proseRoles(language),
     called: idsOf(calledFields),
     naming: idsOf(nameFields),
     declarator: language.fieldIdForName("declarator") ?? -1
@@ -89,6 +91,7 @@ export const makeOutline = (tree, text, grammar, reader) => {
   const definitions = []
   /** @type {Map<string, Array<number>>} */
   const uses = new Map()
+  const prose = collectProse(text, grammar, tree.rootNode.hasError)
   let count = 0
   let line = 1
   let nextLine = text.indexOf("\n")
@@ -121,16 +124,20 @@ export const makeOutline = (tree, text, grammar, reader) => {
   try {
     while (true) {
       const kind = reader.kinds[cursor.nodeTypeId] ?? 0
+      const role = reader.roles[cursor.nodeTypeId] ?? 0
+      if (role !== 0 || open.at(-1)?.role !== 0) {
+        prose.enter(role, open.at(-1)?.role ?? 0, cursor.startIndex, cursor.endIndex)
+      }
       const field = cursor.currentFieldId
       const defined = define(kind)
       const end = (kind & joins) === 0 && defined === undefined ? -1 : cursor.endIndex
       if (cursor.gotoFirstChild()) {
-        open.push({ kind, field, end, defines: defined !== undefined, owner: defined ?? open.at(-1)?.owner })
+        open.push({ kind, role, field, end, defines: defined !== undefined, owner: defined ?? open.at(-1)?.owner })
         continue
       }
       if ((kind & (isNamed | isText)) === isNamed) addUse()
       while (!cursor.gotoNextSibling()) {
-        if (!cursor.gotoParent()) return { definitions, uses }
+        if (!cursor.gotoParent()) return { definitions, uses, prose: prose.marks() }
         open.pop()
       }
     }

@@ -28,17 +28,18 @@ const damaged = new Set([11, 26])
 class Unusable extends Error {}
 
 /** @type {(outline: Outline) => Uint8Array | undefined} */
-const encode = ({ definitions, uses }) => {
-  const json = JSON.stringify([definitions, [...uses]])
+const encode = ({ definitions, prose, uses }) => {
+  const json = JSON.stringify([definitions, [...uses], prose])
   return json.length > maxOutlineBytes ? undefined : deflateRawSync(json, { level: 3 })
 }
 
 /** @type {(bytes: unknown) => Outline} */
 const decode = (bytes) => {
   try {
-    const [definitions, uses] = JSON.parse(inflateRawSync(bytes, { maxOutputLength: 4 * maxOutlineBytes }).toString())
+    const json = inflateRawSync(bytes, { maxOutputLength: 4 * maxOutlineBytes }).toString()
+    const [definitions, uses, prose] = JSON.parse(json)
     if (!Array.isArray(definitions)) throw new Unusable("an outline is damaged")
-    return { definitions, uses: new Map(uses) }
+    return { definitions, uses: new Map(uses), prose }
   } catch (cause) {
     throw new Unusable("an outline is damaged", { cause })
   }

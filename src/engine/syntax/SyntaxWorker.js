@@ -60,7 +60,11 @@ const maxWeight = 200_000
 let weight = 0
 
 /** @type {(outline: Outline | undefined) => number} */
-const weightOf = (outline) => 10 + (outline === undefined ? 0 : outline.definitions.length * 3 + outline.uses.size)
+const weightOf = (outline) =>
+  10 +
+  (outline === undefined
+    ? 0
+    : outline.definitions.length * 3 + outline.uses.size + Math.ceil((outline.prose?.length ?? 0) / 12))
 
 /** @type {(key: string, outline: Outline | undefined) => void} */
 const remember = (key, outline) => {
@@ -157,7 +161,8 @@ const parse = async (text, grammar, millis, read) => {
 const maxListed = 2000
 
 /** @type {(outline: Outline, task: Exclude<SyntaxTask, { find: "errors" }>, file: SyntaxFile) => SyntaxResult} */
-const resultOf = ({ definitions, uses }, task, { offsets = [] }) => {
+const resultOf = ({ definitions, prose, uses }, task, { offsets = [] }) => {
+  if (task.find === "prose") return { marks: prose, around: offsets.map((offset) => chainAt(definitions, offset)) }
   if (task.find === "uses") return task.names.flatMap((name) => (uses.get(name) ?? []).map(useOf(name)))
   if (task.find === "around") return offsets.map((offset) => chainAt(definitions, offset))
   return definitions

@@ -4,6 +4,7 @@
  * start of a thread.
  */
 import { makeBinaryWork } from "./BinaryWork.ts"
+import { makeBlindWork } from "./BlindWork.ts"
 import { makeCarryWork } from "./CarryWork.ts"
 import { makeCommitWork } from "./CommitWork.ts"
 import { makeCompressWork } from "./CompressWork.ts"
@@ -36,6 +37,7 @@ export const makeChangeWork = () => {
     ...makeFitWork(read, fit),
     ...makeDefinitionWork(fit),
     ...makeCompressWork(fit),
+    ...makeBlindWork(read, fit),
     ...makePassWork(read, fit),
     ...makeFindWork(read, fit),
     ...makeRoundWork(read, fit),

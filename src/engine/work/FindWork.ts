@@ -66,13 +66,14 @@ export const makeFindWork = (read: ReadState, fit: FitState) => {
       }
     ]
   }
-  const placeIn = (file: FileDiff | undefined, problems: ReadonlyArray<ReportedProblem>): PlacedFile => {
+  const placeIn = (file: FileDiff | undefined, problems: ReadonlyArray<ReportedProblem>, isBlind: boolean) => {
     // The model saw the files without their secrets, so its quotes are searched in the same text.
-    const readable = file === undefined ? undefined : scrubFile(file)
+    const readable = file && scrubFile(file)
+    const hidden = isBlind && file !== undefined ? fit.blind.get(file.path)?.diff : undefined
     const findings: Array<Finding> = []
     const bySide = Map.groupBy(
       problems.flatMap((problem): ReadonlyArray<Placed> => {
-        const place = readable === undefined ? undefined : anchorIn(readable, problem)
+        const place = readable && (blindPlace(readable, hidden, problem) ?? anchorIn(readable, problem))
         if (place !== undefined) return [{ problem, place }]
         findings.push({ fingerprint: fingerprint(problem, undefined, undefined), problem: fitted(problem, undefined) })
         return []
@@ -83,13 +84,14 @@ export const makeFindWork = (read: ReadState, fit: FitState) => {
   }
 
   return {
-    placeProblems: (reported: ReadonlyArray<ReportedProblem>): PlacedProblems => {
+    /** `isBlind`: the model saw no comments and no texts for people. */
+    placeProblems: (reported: ReadonlyArray<ReportedProblem>, isBlind: boolean): PlacedProblems => {
       const problems = reported.map(scrubProblem)
       const meant = problems.filter(({ message, file }) => message.trim() !== "" && file.trim() !== "")
       const find = fileFinder(read.selected.files)
       const byFile = Map.groupBy(meant, ({ file }) => find(file))
       return {
-        files: Array.from(byFile, ([file, some]) => placeIn(file, some)),
+        files: Array.from(byFile, ([file, some]) => placeIn(file, some, isBlind)),
         empty: problems.length - meant.length
       }
     },
@@ -112,8 +114,9 @@ export const makeFindWork = (read: ReadState, fit: FitState) => {
       })
     },
     /** The diff around a place, as a model reads it; empty where the file is not part of the change. */
-    diffAround: (path: string, anchor: Anchor | undefined, characters: number): string => {
-      const file = read.selected.files.find((one) => one.path === path || one.oldPath === path)
+    diffAround: (path: string, anchor: Anchor | undefined, characters: number, isBlind: boolean): string => {
+      const whole = read.selected.files.find((one) => one.path === path || one.oldPath === path)
+      const file = isBlind && whole !== undefined ? fit.blind.get(whole.path)?.diff : whole
       if (file === undefined) return ""
       const hunks = hunksAround(file, anchor, characters)
       return renderFile({ ...file, hunks }).slice(0, characters * 2)
@@ -124,6 +127,24 @@ export const makeFindWork = (read: ReadState, fit: FitState) => {
       return numbered(file, linesIn(shown, file.side), characters)
     }
   }
+}
+
+/** Anchors a quote of what a blind reading shows. The place is the same in the file; its code is that of the file. */
+const blindPlace = (
+  readable: FileDiff,
+  hidden: FileDiff | undefined,
+  problem: ReportedProblem
+): Anchored | undefined => {
+  const place = hidden === undefined ? undefined : anchorIn(hidden, problem)
+  if (place === undefined) return undefined
+  const { line, side, start = line } = place.anchor
+  const lines = readable.hunks.flatMap(numberLines).filter(({ newLine, oldLine }) => {
+    const at = side === "old" ? oldLine : newLine
+    return at !== undefined && at >= start && at <= line
+  })
+  const code = lines.map(({ text }) => text).join("\n")
+  // A suggestion for what was shown would remove what was not.
+  return { ...place, file: readable, code, whole: place.whole && code === place.code }
 }
 
 /** Lines of a file at one side of the change. */

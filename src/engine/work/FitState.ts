@@ -14,9 +14,25 @@ export interface FitState {
   /** Tokens that lines of definitions may still take. */
   room: number
   /** Files of each pass. */
-  batches: ReadonlyArray<FileBatch>
+  batches: ReadonlyArray<PassBatch>
+  /** Files without what they say to readers, by path. */
+  readonly blind: Map<string, BlindFile>
   /** Present where the change is over its limit of tokens. */
   compressed: CompressedState | undefined
+}
+
+/** Files of a pass, and its fence. `blind` ones say nothing to readers. */
+export interface PassBatch extends FileBatch {
+  readonly isBlind: boolean
+  readonly fence: string
+}
+
+interface BlindFile {
+  /** Its hunks as git prints them, and as a pass shows them. */
+  readonly diff: FileDiff
+  readonly shown: FileDiff
+  /** The file at the head, where it is shown in addition. */
+  readonly whole: string | undefined
 }
 
 interface CompressedState {
@@ -36,6 +52,7 @@ export const makeFitState = (): FitState => ({
   readable: [],
   room: 0,
   batches: [],
+  blind: new Map(),
   compressed: undefined
 })
 

@@ -5,9 +5,9 @@ import { shownFiles } from "./ReadState.ts"
 import type { ReadState } from "./ReadState.ts"
 
 export const makeFitWork = (read: ReadState, fit: FitState) => ({
-  /** Takes the files, and counts their tokens or, where they are more than the passes can ever hold, ranks their hunks. */
-  prepareFit: (most: number): void => {
-    fit.files = shownFiles(read)
+  /** Takes the files, those at `whole` as a whole and not commit by commit, and counts their tokens or, where they are more than the passes can ever hold, ranks their hunks. */
+  prepareFit: (most: number, whole: ReadonlyArray<string>): void => {
+    fit.files = shownFiles(read, whole)
     if (tokensWithin(fit.files, most) === undefined) fit.ranked = rankHunks(fit.files)
   },
   /** Returns the tokens of the change; undefined where they are more than `most`. */

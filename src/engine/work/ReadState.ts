@@ -71,9 +71,14 @@ export const setSelected = (state: ReadState, selected: SelectedFiles): void => 
   state.carried = { files: selected.files, unchanged: [], findings: [] }
 }
 
-/** Returns the files that a model sees: commit by commit, or the comparison itself. */
-export const shownFiles = ({ carried, commits }: ReadState): ReadonlyArray<FileDiff> => {
+/** Returns the files that a model sees: commit by commit, or the comparison itself, which is that of the files at `whole`. */
+export const shownFiles = ({ carried, commits }: ReadState, whole: ReadonlyArray<string>): ReadonlyArray<FileDiff> => {
   if (commits === undefined) return carried.files
-  const shown = commits.patches.toReversed().flat()
-  return [...shown, ...unshown(carried.files, shown)]
+  const compared = new Set(whole)
+  const shown = commits.patches
+    .toReversed()
+    .flat()
+    .filter(({ path }) => !compared.has(path))
+  const others = carried.files.filter(({ path }) => !compared.has(path))
+  return [...shown, ...unshown(others, shown), ...carried.files.filter(({ path }) => compared.has(path))]
 }

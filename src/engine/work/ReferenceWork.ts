@@ -56,8 +56,11 @@ export const makeReferenceWork = (read: ReadState) => {
           (line) => !hunks.some(({ newStart, newLines }) => line >= newStart && line < newStart + newLines)
         )
       }),
-    /** Returns the references of names that these files define, with the name and its file on lines of their own; "" without any. */
-    referencesFor: (paths: ReadonlyArray<string>): string => {
+    /**
+     * Returns the references of names that these files define, with the name and its file on lines of their own; "" without any. For a blind reading
+     * without the code, which may have comments.
+     */
+    referencesFor: (paths: ReadonlyArray<string>, isBlind: boolean): string => {
       const byName = Map.groupBy(shownFor(paths), ({ reference }) =>
         JSON.stringify([reference.definedIn, reference.name])
       )
@@ -70,7 +73,7 @@ export const makeReferenceWork = (read: ReadState) => {
             `${name}, ${change} in ${showName(definedIn)}:`,
             ...group.map(
               ({ path, line, text, reference }) =>
-                `  ${showName(path)}:${line} (${reference.kind}) ${text.slice(0, maxText)}`
+                `  ${showName(path)}:${line} (${reference.kind})${isBlind ? "" : ` ${text.slice(0, maxText)}`}`
             )
           ]
         })

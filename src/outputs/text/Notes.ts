@@ -17,6 +17,8 @@ const forOperators: ReadonlySet<Reason["_tag"]> = new Set([
   "ProblemsBelowSeverity",
   "ProblemsRefuted",
   "RulesMuted",
+  "ProblemsUndecided",
+  "FilesFramed",
   // The line of coverage has their number.
   "FilesUnchanged"
 ])

@@ -61,17 +61,18 @@ const maxQuoted = 30
 
 /** Renders the code that a finding is about, and why a second reading kept it. */
 const whyBlock = (
-  { anchor, problem, verified }: Finding,
+  { anchor, explained, problem, verified }: Finding,
   place: string,
-  checked: string,
+  labels: Pick<Labels, "checked" | "explained">,
   safe: SafeText
 ): string | undefined => {
   const { quote } = problem
   if (anchor === undefined || quote === undefined || quote.trim() === "") return undefined
   const lines = quote.split("\n")
   const code = lines.length > maxQuoted ? [...lines.slice(0, maxQuoted), "…"].join("\n") : quote
-  const reason = verified === undefined ? "" : `\n${checked}: ${safe.line(verified)}`
-  return `${place}${safe.codeBlock("", code)}${reason}`.trim()
+  const reason = verified === undefined ? "" : `\n${labels.checked}: ${safe.line(verified)}`
+  const kept = explained === true ? `\n${labels.explained}` : ""
+  return `${place}${safe.codeBlock("", code)}${reason}${kept}`.trim()
 }
 
 /** Renders a finding for people who copy it into a coding agent, in plain text. */
@@ -149,7 +150,7 @@ export const problemView = (finding: Finding, { language, suggestions, safe }: P
     suggestion: problem.suggestion === undefined ? undefined : codeSlot(finding.fingerprint),
     suggestion_block: suggestionBlock(finding, suggestions, safe),
     code_block: suggestionBlock(finding, "plain", safe),
-    why_block: whyBlock(finding, location, labels.checked, safe),
+    why_block: whyBlock(finding, location, labels, safe),
     agent_block: agentBlock(finding, safe),
     confidence: problem.confidence,
     rule: problem.rule === undefined ? undefined : labels.rule(safe.codeSpan(problem.rule)),

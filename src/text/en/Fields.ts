@@ -456,6 +456,8 @@ export const fieldTexts = {
   "review.auto_commit.schedule.timezone": "IANA time zone of the automatic commit schedule.",
   "review.commands_ignore_windows":
     "Start reviews that comments and chat request outside of the windows of the schedules too.",
+  "review.blind":
+    "Files that are read without what the author writes about the change: no title, description, messages, comments or texts for people, which parsers remove from the code. auto: files with a security-sensitive path (sign-in, permissions, payments, migrations), and verification of high and critical problems; always: all files. What no parser reads is read with them, and the coverage names it.",
   "review.comment_commands": "Take commands and questions from comments.",
   "review.conversation": "Replies to comments of people.",
   "review.conversation.enabled":
@@ -533,8 +535,6 @@ export const fieldTexts = {
   "review.reflection.memory.max_size_kb": "Size of the memory in KiB.",
   "review.reflection.memory.retention_days": "Days an entry is kept.",
   "review.reflection.mode": "How much later reviews use of the lessons; `light` if unset.",
-  "review.second_pass":
-    "Second, independent reading of files, whose problems join those of the first; auto: of the passes that show a file with a security-sensitive path (sign-in, permissions, payments, migrations); always: of all. A pass that is read twice costs about twice as much.",
   "review.skip_drafts": "Wait with a draft until it is marked ready.",
   "review.skip_lgtm":
     "Write no comment if a review found no problem; only the summary of an earlier review is updated. no_problems.action takes precedence.",

@@ -45,11 +45,10 @@ export const reviewTexts = {
   NotSummarised: "What was cut is not summarised either in: {paths}[[ and {more} more]].",
   LinesRead: "{count} of {total} changed lines were read.",
   TextUnread: "The change adds text that was not read, in: {paths}[[ and {more} more]].",
+  FilesFramed: "Not read blind, because no parser removes what the author writes there: {paths}[[ and {more} more]].",
   LinesCut: "Of a line {count} characters are read.",
   ReportsUnreadable:
     "{count} {count|report|reports} of the model could not be read, and the model did not correct {count|it: a problem|them: problems} may be missing. Not read in full: {paths}[[ and {more} more]].",
-  SecondReadingFailed:
-    "The second reading of {count|a part|{count} parts} of the change failed: problems may be missing. Not read in full: {paths}[[ and {more} more]].",
   FilesUnchanged:
     "{count} files are unchanged since the last review and were not read again; {problems} problems found in them still stand.",
   PassesFailed: "{count} of {total} passes failed; what {count|it was|they were} to read was not reviewed.",
@@ -74,8 +73,10 @@ export const reviewTexts = {
   ProblemsOverLimit: "{count} more problems are over {=review.max_problems} ({limit}).",
   ProblemsBelowSeverity: "{count} problems are below {=review.min_severity} ({severity:severity}).",
   ProblemsRefuted: "{count} reported {count|problem was|problems were} refuted by verification and discarded.",
+  ProblemsUndecided:
+    "{count} less serious {count|problem was|problems were} discarded, because verification did not decide about {count|it|them}.",
   ProblemsUnverified:
-    "{count} {count|problem is|problems are} published unverified, because {count|its|their} verification failed.",
+    "{count} {count|problem is|problems are} published unverified, because {count|its|their} verification failed or did not decide.",
   FindingsFolded: "{count} {count|problem is|problems are} folded and {count|does|do} not count: {why}.",
   FindingsProbed:
     "{count} {count|problem is|problems are} shown to find out whether people accept {count|its kind|their kinds} by now.",

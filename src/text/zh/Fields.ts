@@ -406,6 +406,8 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "review.auto_commit.schedule.rules[].windows[].start": "时段的第一分钟，HH:mm。",
   "review.auto_commit.schedule.timezone": "自动提交时间表的 IANA 时区。",
   "review.commands_ignore_windows": "评论和聊天请求的评审可以在时间窗口之外开始。",
+  "review.blind":
+    "阅读哪些文件时不看作者的说明：没有标题、描述、提交信息、注释和给人看的文本，它们由解析器从代码中去除。auto：安全敏感路径（登录、权限、支付、迁移）的文件，以及高和严重问题的验证；always：所有文件。解析器无法处理的文件仍与说明一起阅读，并在覆盖范围中列出。",
   "review.comment_commands": "接受评论中的命令和提问。",
   "review.conversation": "对人员评论的回复。",
   "review.conversation.enabled":
@@ -475,8 +477,6 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "review.reflection.memory.max_size_kb": "记忆的大小，单位 KiB。",
   "review.reflection.memory.retention_days": "条目保留的天数。",
   "review.reflection.mode": "之后的评审使用多少经验；未设置时为 `light`。",
-  "review.second_pass":
-    "对文件独立地再读一遍，其问题与第一遍的合并；auto：仅限包含安全敏感路径（登录、权限、支付、迁移）文件的轮次；always：所有轮次。读两遍的一轮费用约为两倍。",
   "review.skip_drafts": "草稿标记为就绪后才评审。",
   "review.skip_lgtm": "没有问题的评审不单独写评论；早先评审的摘要会被更新。no_problems.action 优先。",
   "review.status_check": "在拉取请求上报告提交状态或检查。",

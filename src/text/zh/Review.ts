@@ -39,11 +39,10 @@ export const reviewTexts = {
   NotSummarised: "以下文件中被截去的内容也没有摘要：{paths}[[ 以及另外 {more} 个]]。",
   LinesRead: "已读取 {total} 行变更中的 {count} 行。",
   TextUnread: "变更新增了未读取的文字：{paths}[[ 以及另外 {more} 个]]。",
+  FilesFramed: "未能不看作者说明而阅读，因为没有解析器能将其去除：{paths}[[ 以及另外 {more} 个]]。",
   LinesCut: "每行读取 {count} 个字符。",
   ReportsUnreadable:
     "模型的 {count} 份报告无法读取，模型也没有更正：可能遗漏了问题。未完整读取：{paths}[[ 以及另外 {more} 个]]。",
-  SecondReadingFailed:
-    "变更中 {count} 个部分的第二次阅读失败：可能遗漏了问题。未完整读取：{paths}[[ 以及另外 {more} 个]]。",
   FilesUnchanged: "{count} 个文件自上次评审以来未更改，未再次读取；其中的 {problems} 个问题仍然存在。",
   PassesFailed: "{total} 轮中有 {count} 轮失败；其内容未评审。",
   RuleFilesOverLimit: "{folder}/ 有超过 {limit} 个规则文件；仅使用前 {limit} 个。",
@@ -67,7 +66,8 @@ export const reviewTexts = {
   ProblemsOverLimit: "另有 {count} 个问题超出 {=review.max_problems}（{limit}）。",
   ProblemsBelowSeverity: "{count} 个问题低于 {=review.min_severity}（{severity:severity}）。",
   ProblemsRefuted: "{count} 个问题经核实不成立，已丢弃。",
-  ProblemsUnverified: "{count} 个问题未经复核即发布：复核失败。",
+  ProblemsUndecided: "{count} 个不太严重的问题已丢弃：复核未能作出判断。",
+  ProblemsUnverified: "{count} 个问题未经复核即发布：复核失败或未能作出判断。",
   FindingsFolded: "{count} 个问题已折叠，不计入结果：{why}。",
   FindingsProbed: "有 {count} 个问题仍然显示，用于了解这类问题现在是否被采纳。",
   CategoryBelowFloor:

@@ -218,7 +218,7 @@ const findingsIn = Effect.fnUntraced(
     yield* change.run("beginDiff")
     yield* readDiff(change, Stream.succeed(Buffer.from(diff)), 1_000_000, 1_000_000)
     yield* change.run("selectRead", 0)
-    return yield* buildFindings(change, checkout, problems)
+    return yield* buildFindings(change, checkout, problems, false)
   },
   Effect.scoped,
   Effect.provide(testThreads)

@@ -7,7 +7,6 @@ import { describe, expect, it } from "vitest"
 import { Effect, Layer, Logger } from "effect"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { analyseNatively, passLimits } from "../../../src/agent/native/NativeLlm.ts"
-import { withSecondPass } from "../../../src/agent/native/SecondPass.ts"
 import { Gateway, GatewayError } from "../../../src/llm/Gateway.ts"
 import type { GatewayRequest, GatewayResponse } from "../../../src/llm/Gateway.ts"
 import { cleanTurns, modelTurns, toCall } from "../../harness/ModelSteps.ts"
@@ -36,25 +35,21 @@ const respond = (turn: Turn): Effect.Effect<GatewayResponse, GatewayError> => {
   return Effect.succeed({ ...response, calls, ...(turn.kind === "cut" ? { isCutOff: true } : {}) })
 }
 
-/** A gateway whose conversations get the turns of their reading. */
-const scripted = (readings: ReadonlyArray<ReadonlyArray<Turn>>, sent: ReadonlyArray<Sent>) => {
-  const next = readings.map(() => 0)
+/** A gateway whose conversation gets these turns. */
+const scripted = (turns: ReadonlyArray<Turn>, sent: Sent) => {
+  let next = 0
   return Layer.succeed(
     Gateway,
     Gateway.of({
       call: Effect.fnUntraced(function* (request: GatewayRequest) {
-        const second = JSON.stringify(request.messages[0]).includes("independent second review") ? 1 : 0
-        const turns = readings[second] ?? []
-        const at = next[second] ?? 0
-        next[second] = at + 1
-        const turn = turns[Math.min(at, turns.length - 1)]
+        const turn = turns[Math.min(next++, turns.length - 1)]
         if (turn === undefined) return yield* Effect.die("no turn")
         // A model that is called no more is none that the verdict depends on.
         if (request.avoid !== undefined && request.avoid.length > 0)
           return yield* Effect.fail(
             new GatewayError({ reason: "invalid", why: verbatimReason("every model was tried") })
           )
-        if ("steps" in turn) sent[second]?.steps.push(...turn.steps)
+        if ("steps" in turn) sent.steps.push(...turn.steps)
         const response = yield* respond(turn)
         for (const call of response.calls) if (request.onToolCall !== undefined) yield* request.onToolCall(call)
         return response
@@ -72,35 +67,16 @@ describe("a verdict of success", () => {
     let successes = 0
     await fc.assert(
       fc.asyncProperty(modelTurns, async (turns) => {
-        const sent: ReadonlyArray<Sent> = [{ steps: [] }]
-        const gateway = scripted([turns], sent)
+        const sent: Sent = { steps: [] }
+        const gateway = scripted(turns, sent)
         successes += expectEarned(
           await reviewBy(change, (brief) =>
             Effect.provide(analyseNatively(limits)(brief), [gateway, testOwners, quiet])
           ),
-          sent
+          [sent]
         )
       }),
       { numRuns, examples: [[cleanTurns]] }
-    )
-    expect(successes).toBeGreaterThan(0)
-  }, 120_000)
-
-  it("of two readings is earned by both", async () => {
-    let successes = 0
-    await fc.assert(
-      fc.asyncProperty(modelTurns, modelTurns, async (first, second) => {
-        const sent: ReadonlyArray<Sent> = [{ steps: [] }, { steps: [] }]
-        const gateway = scripted([first, second], sent)
-        const analyse = withSecondPass(analyseNatively(limits))
-        successes += expectEarned(
-          await reviewBy(change, (brief) =>
-            Effect.provide(analyse({ ...brief, secondPass: true }), [gateway, testOwners, quiet])
-          ),
-          sent
-        )
-      }),
-      { numRuns, examples: [[cleanTurns, cleanTurns]] }
     )
     expect(successes).toBeGreaterThan(0)
   }, 120_000)

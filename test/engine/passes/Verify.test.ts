@@ -102,7 +102,7 @@ describe("verification", () => {
     expect(JSON.stringify(calls[1]?.messages)).toContain("a.ts, lines 1 to 3")
   })
 
-  it("keeps the findings that have no valid verdict", async () => {
+  it("keeps high and critical findings without a valid verdict, and discards others", async () => {
     const { analysis } = await runEngine({
       ...change(),
       agent,
@@ -112,15 +112,22 @@ describe("verification", () => {
           verdicts({ verdict: "refute", reason: "x" }, { verdict: "refute" }, { verdict: "approve", reason: "x" })
         )
     })
-    expect(aboutOf(analysis)).toEqual(all.slice(1))
-    expect(analysis.notices.map(inEnglish).join()).toContain("3 problems are published unverified")
+    expect(aboutOf(analysis)).toEqual([["about high", "high"]])
+    const notices = analysis.notices.map(inEnglish).join()
+    expect(notices).toContain("1 reported problem was refuted")
+    expect(notices).toContain("2 less serious problems were discarded")
+    expect(analysis.refuted?.map(({ finding, undecided }) => [finding.problem.severity, undecided])).toEqual([
+      ["critical", undefined],
+      ["medium", true],
+      ["low", true]
+    ])
   })
 
   it.each([
     ["refute", "confirm"],
     ["confirm", "refute"],
     ["refute", "downgrade"]
-  ])("keeps a finding, unverified, on which the verdicts are both %s and %s", async (first, second) => {
+  ])("decides nothing about a finding on which the verdicts are both %s and %s", async (first, second) => {
     const verdict = (name: string) => ({ number: 1, verdict: name, reason: "x", severity: "low" })
     const twice = { verdicts: [verdict(first), verdict(second)] }
     const inOne = calling("verdicts", twice)
@@ -135,9 +142,10 @@ describe("verification", () => {
         review: { verification: "always" },
         gateway: () => Effect.succeed(response)
       })
-      expect(calls).toHaveLength(1)
-      expect(aboutOf(analysis)).toEqual(all)
-      expect(analysis.notices.map(inEnglish).join()).toContain("4 problems are published unverified")
+      // The serious ones are checked again with what the author writes.
+      expect(calls).toHaveLength(2)
+      expect(aboutOf(analysis)).toEqual(all.slice(0, 2))
+      expect(analysis.notices.map(inEnglish).join()).toContain("2 problems are published unverified")
     }
   })
 
@@ -153,7 +161,7 @@ describe("verification", () => {
           })
         )
     })
-    expect(aboutOf(analysis)).toEqual(all.slice(1))
+    expect(aboutOf(analysis)).toEqual([["about high", "high"]])
   })
 
   it.each([

@@ -16,7 +16,7 @@ const brief: Brief = {
   code: fakeCode
 }
 const passes = (count: number) =>
-  inCacheOrder(Array.from({ length: count }, () => ({ parts: [], brief: Effect.succeed(brief) })))
+  inCacheOrder(Array.from({ length: count }, () => ({ parts: [], isBlind: false, brief: Effect.succeed(brief) })))
 
 describe("the passes of a review", () => {
   it.effect("wait until the first of them begins", () =>

@@ -11,6 +11,7 @@ import { temporaryFolder } from "../../vcs/Repository.ts"
 
 const outline = (name: string, uses = 1): Outline => ({
   definitions: [],
+  prose: null,
   uses: new Map(Array.from({ length: uses }, (_, at) => [`${name}${at * 7919}`, [at * 3]]))
 })
 const at = (folder = temporaryFolder()) => join(folder, "outlines.sqlite")
