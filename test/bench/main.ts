@@ -28,6 +28,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   dashboard: () => import("./dashboard.ts").then((module) => module.dashboard),
   failover: () => import("./failover.ts").then((module) => module.failover),
   engine: () => import("./engine.ts").then((module) => module.engine),
+  framing: () => import("./framing.ts").then((module) => module.framing),
   hostile: () => import("./hostile.ts").then((module) => module.hostile),
   "hostile-port": () => import("./hostilePort.ts").then((module) => module.hostilePort),
   ingest: () => import("./ingest.ts").then((module) => module.ingest),
