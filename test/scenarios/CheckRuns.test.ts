@@ -27,14 +27,17 @@ it("each head has one completed check, whichever write the process is killed at"
   const first = await host.open("first")
   const before = forge.requests.length
   await forge.notify(first, "opened")
-  await waitUntil(() => isEnded(first), { describe: () => aicr.log })
+  await waitUntil(() => isEnded(first), { timeout: 120_000, describe: () => aicr.log })
   const writes = forge.requests.slice(before).filter(({ path }) => /check-runs|statuses/.test(path))
   expect(writes.map(({ method }) => method)).toEqual(["POST", "PATCH"])
 
   // The button, twice: a completed check is followed by a new one.
   for (const count of [2, 3]) {
     expect(await repeatCheck(forge, first, "dana")).toBe(202)
-    await waitUntil(() => show(first).length === count && isEnded(first), { describe: () => aicr.log })
+    await waitUntil(() => show(first).length === count && isEnded(first), {
+      timeout: 120_000,
+      describe: () => aicr.log
+    })
     expect(show(first)).toEqual(Array.from({ length: count }, () => "success"))
   }
 
@@ -53,14 +56,14 @@ it("each head has one completed check, whichever write the process is killed at"
       return { kind }
     })
     await forge.notify(pull, "opened")
-    await waitUntil(() => killed !== undefined, { describe: () => aicr.log })
+    await waitUntil(() => killed !== undefined, { timeout: 120_000, describe: () => aicr.log })
     await killed
     await aicr.start()
-    await waitUntil(() => isEnded(pull), { timeout: 60_000, describe: () => `${show(pull)}\n${aicr.log}` })
+    await waitUntil(() => isEnded(pull), { timeout: 120_000, describe: () => `${show(pull)}\n${aicr.log}` })
     expect(show(pull)).toEqual(["success"])
   }
   await aicr.stop()
   expect(getChecks(first.repository)).toHaveLength(7)
   expect(first.repository.statuses.size).toBe(0)
   forge.expectContract()
-}, 240_000)
+}, 480_000)
