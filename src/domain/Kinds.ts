@@ -33,7 +33,7 @@ export type Severity = typeof Severity.Type
 /** Returns the order of a severity, lowest first. */
 export const severityRank = (severity: Severity): number => Severity.literals.indexOf(severity)
 
-/** Whether a problem is verified wherever problems are, and kept while nothing refutes it. */
+/** Returns whether a problem is high or critical: such ones are verified, and kept while nothing refutes them. */
 export const isSevere = (severity: Severity): boolean => severityRank(severity) >= severityRank("high")
 
 export const isForgeKind = Schema.is(ForgeKind)

@@ -70,7 +70,7 @@ export interface Labels {
   readonly why: string
   /** Title of the reason of the model that checked a finding. */
   readonly checked: string
-  /** About a finding that was refuted only with what the author writes. */
+  /** Note about a finding that was refuted only with what the author writes. */
   readonly explained: string
   readonly forAgents: string
   readonly facts: {

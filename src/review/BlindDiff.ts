@@ -8,7 +8,7 @@ import { numberLines } from "./FileDiff.ts"
 /** A file at one side of the change. Each list has all of its lines. */
 export interface BlindSide {
   readonly lines: ReadonlyArray<string>
-  /** As a model reads them. */
+  /** The same lines as a model reads them. */
   readonly shown: ReadonlyArray<string>
 }
 

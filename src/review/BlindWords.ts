@@ -47,14 +47,14 @@ const countOf = (text: string, pattern: RegExp): number => text.match(pattern)?.
 const isCode = (text: string): boolean =>
   command.test(text) || clause.test(text) || query.every((words) => words.test(text))
 
-/** Returns whether a text is a sentence for people. `text` is as it is in the code, without its quotes. */
+/** Returns whether a text is a sentence for people. `text` is its code without the quotes. */
 export const isForPeople = (text: string): boolean => {
   const plain = decode(text)
   if (countOf(plain, ideographs) >= minIdeographs) return true
   const words = plain.split(/\s+/).filter((word) => word !== "")
   const likeWords = words.filter((word) => wordLike.test(word)).length
   if (likeWords >= 2 && likeWords >= words.length * proseShare) return !isCode(plain)
-  // Escapes hide a word of approval from whoever searches for it, and from no model.
+  // Escapes hide a word of approval from a search for it, and from no model.
   return countOf(plain, approval) > countOf(text, approval)
 }
 

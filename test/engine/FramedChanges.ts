@@ -105,7 +105,7 @@ interface FramedChange {
 interface FramedReview {
   /** Whether the fault is published on its line. */
   readonly isPublished: boolean
-  /** What the passes read. */
+  /** Texts that the passes read. */
   readonly prompts: string
   /** Tokens of all that was sent. */
   readonly tokens: number
@@ -195,7 +195,7 @@ interface FramingFigures {
   readonly changes: number
   readonly reviews: number
   readonly published: number
-  /** With `review.blind: off`. */
+  /** The same with `review.blind: off`. */
   readonly publishedBefore: number
   /** Changes whose prompts are the same whatever calls them safe. */
   readonly equal: number

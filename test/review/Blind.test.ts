@@ -1,4 +1,4 @@
-/** What a blind reading shows of a file, with the marks of the real grammars. */
+/** The part of a file that a blind reading shows, with the marks of the real grammars. */
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
 import { blank, tidyLines } from "../../src/review/Blind.ts"

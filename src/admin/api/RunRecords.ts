@@ -1,6 +1,6 @@
 /** Defines the records of runs: findings, coverage, cost and publications. */
 import { Schema } from "effect"
-import { ModelUsage as StoredModelUsage } from "../../domain/Analysis.ts"
+import { ModelUsage as StoredModelUsage, RefutedFinding as StoredRefuted } from "../../domain/Analysis.ts"
 import { Coverage as StoredCoverage, SkippedFile } from "../../domain/Coverage.ts"
 import { structFields, time as timeField } from "../../domain/Field.ts"
 import { FindingState } from "../../domain/FindingState.ts"
@@ -200,13 +200,14 @@ const ModelUsage = Schema.Struct({
 const { reasoning_tokens: _, ...counts } = amounts.fields
 const Usage = Schema.Struct({ ...counts, cost_usd })
 
+export const refuted = shown(structFields(StoredRefuted), {
+  reason: "Reason of the model",
+  model: "Model that refuted it, as provider/model",
+  undecided: "True if verification did not decide about it, and it is not serious enough to be published like that"
+})
 const Refuted = Schema.Struct({
   finding: Finding,
-  reason: text("Reason of the model"),
-  model: text("Model that refuted it, as provider/model"),
-  undecided: Schema.optionalKey(Schema.Boolean).annotate({
-    description: "True if verification did not decide about it, and it is not serious enough to be published like that"
-  })
+  ...refuted.fields
 }).annotate({ identifier: "RefutedFinding", description: "A problem that verification refuted: it is not published" })
 
 export const skippedFile = shown(structFields(SkippedFile), {

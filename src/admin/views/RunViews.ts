@@ -15,6 +15,7 @@ import {
   outcome,
   problem,
   publication,
+  refuted,
   skippedFile,
   storedRun
 } from "../api/RunRecords.ts"
@@ -151,11 +152,9 @@ export const runDetails = (run: RunWithEvents, { deliveries, outcomes, previous,
     conclusion: run.analysis?.conclusion,
     skipped: run.analysis?.skipped,
     findings: followedFindings(run.analysis?.findings ?? [], outcomes),
-    refuted: (run.analysis?.refuted ?? []).map(({ finding, model, reason, undecided }) => ({
-      finding: findingView(finding),
-      reason,
-      model,
-      ...(undecided === undefined ? {} : { undecided })
+    refuted: (run.analysis?.refuted ?? []).map((one) => ({
+      finding: findingView(one.finding),
+      ...refuted.view(one)
     })),
     late_findings: (run.analysis?.late ?? []).map(findingView),
     folded_findings: (run.analysis?.folded ?? []).map(({ finding, why }) => ({ finding: findingView(finding), why })),

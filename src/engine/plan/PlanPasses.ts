@@ -65,9 +65,9 @@ export interface PassPlan {
   /** Brief of queries about the whole change, without a part of it. */
   readonly brief: Brief
   readonly fence: string
-  /** Those of blind queries; undefined where nothing is read blind. */
+  /** Brief, checkout and fence of blind queries; undefined where nothing is read blind. */
   readonly blindly: BlindQueries | undefined
-  /** What the coverage has about blind reading. */
+  /** The part of the coverage about blind reading. */
   readonly blind: Pick<Coverage, "blind" | "framed">
   readonly fitted: FittedChange
   /** Parts of the change that no pass shows. */

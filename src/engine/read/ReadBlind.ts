@@ -75,7 +75,7 @@ const parseSide = Effect.fnUntraced(function* (
 })
 
 /**
- * A checkout whose files have no secrets and say nothing to readers. A file that cannot be read like that is shown as it was before the change; a
+ * A checkout whose files have no secrets and say nothing to readers. A file that cannot be read like that is shown in its form before the change; a
  * new one, and who wrote which line, is not shown.
  */
 export const blindCheckout = (change: ChangeThread, checkout: Checkout): Checkout => {
@@ -106,7 +106,7 @@ type BlindMode = "off" | "auto" | "always"
 export interface BlindFiles {
   /** Paths of the files that are read blind. */
   readonly paths: ReadonlySet<string>
-  /** Those that were to be read blind and are not. */
+  /** Files that were to be read blind and are not. */
   readonly framed: ReadonlyArray<FramedFile>
 }
 

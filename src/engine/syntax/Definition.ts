@@ -34,7 +34,7 @@ export interface OutlinedDefinition {
 export interface Outline {
   readonly definitions: ReadonlyArray<OutlinedDefinition>
   readonly uses: ReadonlyMap<string, ReadonlyArray<number>>
-  /** Where it speaks to readers: marks of `Prose.js`. Null where that is not known for certain. */
+  /** Places where it speaks to readers: marks of `Prose.js`. Null where they are uncertain. */
   readonly prose: ReadonlyArray<number> | null
 }
 
@@ -44,7 +44,7 @@ export type ListedDefinition = Pick<OutlinedDefinition, "name" | "key" | "signat
 /** Position of a definition and of its texts. */
 export type DefinitionRange = Omit<OutlinedDefinition, "name" | "key" | "signature" | "isPublic" | "to">
 
-/** Where a file speaks to readers, as above, and the definitions around the offsets of the request. */
+/** Places where a file speaks to readers, in the same form, and the definitions around the offsets of the request. */
 export interface ProseOfFile {
   readonly marks: ReadonlyArray<number> | null
   readonly around: ReadonlyArray<ReadonlyArray<DefinitionRange>>
@@ -62,7 +62,7 @@ export type SyntaxTask =
   /** The definitions around each of the offsets of a file, outermost first. */
   | { readonly find: "around" }
   | { readonly find: "definitions" }
-  /** Where it speaks to readers, and the definitions around each of the offsets. */
+  /** Places where it speaks to readers, and the definitions around each of the offsets. */
   | { readonly find: "prose" }
   | { readonly find: "uses"; readonly names: ReadonlyArray<string> }
   /** Whether a file has a syntax error. Always needs the text. */
