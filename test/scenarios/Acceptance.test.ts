@@ -75,7 +75,8 @@ it("findings that are rarely accepted are folded in the summary", async () => {
   const [run] = await admin.items("/runs?repo=team/one")
   const { body } = await admin.get(`/runs/${String(run?.["id"])}`)
   const [model = ""] = body["models"] as ReadonlyArray<string>
-  const repository = `${String(run?.["trigger"])}:team/one`
+  const [project] = await admin.items("/projects?repo=team/one")
+  const repository = `${String(project?.["trigger"])}:team/one`
   recordIgnored(join(at.directory, "aicr.db"), repository, model)
 
   const pull = await open("second")

@@ -65,9 +65,9 @@ const unreachable = (): Promise<unknown> =>
     .filter((element) => element.closest("a[href], button, select, input, label, summary, [tabindex='0']") === null)
     .map((element) => element.outerHTML.slice(0, 120))`)
 
-/** Returns the address of the page about the repository of a run. */
-const acceptancePath = (run: Readonly<Record<string, unknown>> | undefined): string =>
-  `/acceptance?workspace=${String(run?.["workspace"])}&name=${String(run?.["trigger"])}:${String(run?.["repo"])}`
+/** Returns the address of the page about the accepted findings of a project. */
+const acceptancePath = (project: Readonly<Record<string, unknown>> | undefined): string =>
+  `/acceptance?workspace=${String(project?.["workspace"])}&name=${String(project?.["trigger"])}:${String(project?.["repository"])}`
 
 beforeAll(async () => {
   world = await startDashboardWorld()
@@ -77,6 +77,7 @@ beforeAll(async () => {
   page.setDefaultTimeout(15_000)
   problems = watchPage(page)
   const runs = await world.admin.items("/runs")
+  const [project] = await world.admin.items("/projects")
   const events = await world.admin.items("/events")
   const run = idOf(runs, "status", "succeeded")
   paths = [
@@ -92,7 +93,7 @@ beforeAll(async () => {
     ["Queue", "/queue"],
     ["Queue", "/queue?tab=batches"],
     ["Projects", "/projects"],
-    ["Acceptance", acceptancePath(runs[0])],
+    ["Acceptance", acceptancePath(project)],
     ["Statistics", "/statistics"],
     ["Rules", "/rules"],
     ["Nodes", "/nodes"],
