@@ -42,6 +42,11 @@ it("a problem that a later commit removed counts as fixed", async () => {
     fixed: 1,
     dismissed: 0,
     open: 1,
+    partly: 0,
+    withdrawn: 0,
+    moved_away: 0,
+    open_at_merge: 0,
+    changed_later: 0,
     replied: 0,
     resolution_rate: 0.5,
     interval: { low: expect.closeTo(0.0945, 3), high: expect.closeTo(0.9055, 3) }
