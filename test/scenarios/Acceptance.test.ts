@@ -30,9 +30,11 @@ const recordIgnored = (database: string, repository: string, model: string): voi
     INSERT INTO finding_outcomes (target_key, fingerprint, repository, agent, model, category, severity, path, title, head, outcome, replied,
       settled, settled_at, merged_by, project, found_in, found_at, decided_in, decided_at)
     VALUES (?, ?, ?, 'native-llm', ?, 'bug', 'medium', 'src/a.ts', 'Something else', 'head', 'open_at_merge', 0,
-      'merged', 1, 'maintainer', 'project', 'run', 1, 'run', ?)`)
+      'merged', ?, 'maintainer', 'project', 'run', ?, 'run', ?)`)
+  // Old ones would be removed.
+  const now = Date.now()
   for (let at = 0; at < 20; at++)
-    insert.run(`${repository}#${1000 + at}`, String(at).padStart(32, "0"), repository, model, at)
+    insert.run(`${repository}#${1000 + at}`, String(at).padStart(32, "0"), repository, model, now, now, now + at)
   sqlite.close()
 }
 
