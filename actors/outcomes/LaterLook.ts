@@ -12,7 +12,7 @@ import type { LaterFindings } from "../../src/store/Settlements.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 
 const lookAfter = Duration.toMillis(Duration.days(30))
-/** Findings of older merges, whose commits no mirror has, are not looked at any more. */
+/** Findings of older merges, whose commits no mirror has, are not read any more. */
 const giveUpAfter = Duration.toMillis(Duration.days(60))
 
 /** Returns whether the code of each finding was changed; nothing if the mirror of this node does not have the commits. */

@@ -1,8 +1,8 @@
 /**
  * Decides what became of the findings of changes that ended, on each node that executes reviews, because it has the mirrors of their repositories.
  * A node claims ends in the records (src/store/Settlements.ts) and renews its claims while it works; other nodes claim those of a process that
- * has ended. Failures are repeated with growing pauses, and given up after three days. Every ten minutes it looks at findings of merges a month
- * ago (LaterLook.ts).
+ * has ended. Failures are repeated with growing pauses, and given up after three days. Every ten minutes it reads the code of findings that
+ * were merged a month ago (LaterLook.ts).
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"

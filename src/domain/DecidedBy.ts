@@ -1,6 +1,6 @@
 /**
  * Relation of a person to a change that this person decided about. A maintainer may write to the repository and did not open the change; where
- * every account may dismiss findings, nobody counts as one. Pure.
+ * every account may dismiss findings, no person counts as one. Pure.
  */
 import { Schema } from "effect"
 import type { Person } from "./Change.ts"

@@ -1,6 +1,6 @@
 /**
  * Digests of the code of a finding and of the lines around it, by which its outcome is decided at the end of the change, and later, without the
- * text of the code. Lines without letters and digits are left out. Made by review/TakeEvidence.ts.
+ * text of the code. Lines without letters and digits are omitted. Made by review/TakeEvidence.ts.
  */
 import { Schema } from "effect"
 
@@ -14,7 +14,7 @@ export const FindingEvidence = Schema.Struct({
   after: Digests,
   /** Digest of the definition around it. */
   definition: Schema.String,
-  /** How often the file has these lines, and how often the definition has them. */
+  /** Number of occurrences of these lines in the file, and of those in the definition. */
   copies: Schema.Int,
   copiesInDefinition: Schema.Int,
   /** Letters and digits of the lines. */

@@ -36,7 +36,7 @@ import type { RecordValues } from "./Record.ts"
 const ChangeEnd = Schema.Literals(["merged", "closed"])
 type ChangeEnd = typeof ChangeEnd.Type
 
-/** `kept`: its code is as it was merged. */
+/** `kept`: its code is unchanged since the merge. */
 const LaterChange = Schema.Literals(["changed", "kept"])
 export type LaterChange = typeof LaterChange.Type
 
@@ -247,7 +247,7 @@ export const OutcomeCounts = record({
   openAtMerge: Field.sum,
   open: Field.sum,
   replied: Field.sum,
-  /** Those whose code was changed within the month after the merge. */
+  /** Findings whose code was changed within the month after the merge. */
   changedLater: Field.sum
 })
 export type OutcomeCounts = RecordValues<typeof OutcomeCounts>

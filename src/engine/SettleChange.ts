@@ -12,7 +12,7 @@ import type { AnalysisError } from "./AnalysisError.ts"
 import { ChangeThreads } from "./ChangeThreads.ts"
 import type { FileText, UnsettledFile } from "./work/SettleWork.ts"
 
-/** What the record of a finding has for the decision. */
+/** Fields of the record of a finding that the decision needs. */
 export type RecordedFinding = Pick<OutcomeRecord, "anchor" | "code" | "evidence" | "fingerprint" | "outcome" | "path">
 
 const maxFileBytes = 1_048_576
@@ -73,7 +73,7 @@ const isLost = (before: UnsettledFinding, after: FindingState | undefined): bool
   after === "fixed" && before.outcome !== "fixed" && before.side === "new"
 
 /**
- * Returns the state of each finding, in order; `open` says nothing about a merge. The checkout compares the newest reviewed head (`from`) with
+ * Returns the state of each finding, in order; `open` does not tell whether it was merged. The checkout compares the newest reviewed head (`from`) with
  * the end of the change (`head`): the merged tree, or the last head of a change that was closed.
  */
 export const settleChange = Effect.fn("settleChange")(function* (

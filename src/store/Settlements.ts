@@ -28,7 +28,7 @@ export const ClaimedEnd = record({
 })
 export type ClaimedEnd = RecordValues<typeof ClaimedEnd>
 
-/** Findings of one merge whose code is looked at again. */
+/** Findings of one merge whose code is read again. */
 export interface LaterFindings {
   readonly trigger: string
   /** Name of the repository at its host. */

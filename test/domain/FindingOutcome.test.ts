@@ -122,7 +122,7 @@ it("writes nothing for a finding that did not change", () => {
   expect(decideOutcomes([before("fixed")], review(false))).toEqual([])
 })
 
-it("remembers who dismissed it, as long as it is dismissed", () => {
+it("remembers who dismissed it, while it is dismissed", () => {
   const by = (value: Partial<Reaction>) => ({ reactions: [reaction({ dismissed: true, ...value })] })
   const [dismissed] = decideOutcomes([before("open")], review(true, {}, by({ by: "maintainer" })))
   expect(dismissed).toMatchObject({ outcome: "dismissed", dismissedBy: "maintainer" })

@@ -19,7 +19,7 @@ export interface SettledHistory {
   readonly end: Files
   readonly isMerged: boolean
   readonly findings: ReadonlyArray<RecordedFinding>
-  /** What became of each finding, in order, with the event that made it so. */
+  /** The state of each finding, in order, with the event that caused it. */
   readonly truth: ReadonlyArray<{ readonly state: FindingState; readonly event: Event }>
 }
 

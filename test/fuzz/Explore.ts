@@ -33,7 +33,7 @@ export interface ExploreOptions {
 
 type Watcher = Pick<ExploreOptions, "onInput" | "onEnd">
 
-/** CPU time that one run may take, in milliseconds: parsers are linear, and this is several times what they and the checks need beside busy neighbours. */
+/** CPU time that one run may take, in milliseconds: parsers are linear, and this is several times what they and the checks need on a busy machine. */
 const allowedMillis = (length: number): number => 100 + length / 20
 const batchSize = 64
 

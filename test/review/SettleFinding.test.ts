@@ -60,7 +60,7 @@ describe("a finding", () => {
       expect(settleFinding(at(before, 3, outcome), { own: null, reviewed: before, others: [] })).toBe(outcome)
   })
 
-  it("without code stays as it is while its file exists", () => {
+  it("without code keeps its state while its file exists", () => {
     const finding = { ...at(before, 3), code: undefined, evidence: undefined }
     expect(settleFinding(finding, { own: before, reviewed: before, others: [] })).toBe("open")
     expect(settleFinding(finding, { own: null, reviewed: before, others: [] })).toBe("fixed")

@@ -1,6 +1,6 @@
 /**
  * The end of pull requests, from the delivery to the outcomes of their findings: in the merged tree, by what people did until then, within a
- * minute, and without a model. A merge that nobody delivered is found by the search for missed changes.
+ * minute, and without a model. A merge that no delivery reported is found by the search for missed changes.
  */
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
@@ -99,7 +99,7 @@ it("decides what became of each finding, within a minute of the end of its chang
   expect(JSON.stringify(body)).toContain('"open_at_merge":2')
 }, 120_000)
 
-it("decides about a merge that nobody delivered", async () => {
+it("decides about a merge that no delivery reported", async () => {
   const pull = await reviewed("undelivered")
   await squash(pull, "undelivered", renderContent("undelivered", 1), "kim")
   await settled("undelivered")

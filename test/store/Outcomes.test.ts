@@ -139,7 +139,7 @@ describe.each(databases)("outcomes in $name", ({ layer: fresh }) => {
   })
 
   layer(fresh())("a submitted change", (it) => {
-    it.effect("has its outcome at once, and each finding counts once per branch", () =>
+    it.effect("has its outcome from the start, and each finding counts once per branch", () =>
       Effect.gen(function* () {
         const provider = "perforce"
         const first = yield* publishing(8, token, { findings: analysis.findings, kind: "push", provider })

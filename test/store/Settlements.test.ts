@@ -112,7 +112,7 @@ describe.each(databases)("ended changes in $name", ({ layer: fresh }) => {
   })
 
   layer(fresh())("a change without findings, or whose end is long ago", (it) => {
-    it.effect("is claimed by nobody", () =>
+    it.effect("is claimed by no node", () =>
       Effect.gen(function* () {
         yield* closed(4, 20)
         assert.deepStrictEqual(yield* claim("one", 5000), [])

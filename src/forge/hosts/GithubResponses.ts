@@ -22,7 +22,7 @@ interface ResponsePull<User> {
   readonly state: "open" | "closed"
   readonly merged?: Optional<boolean>
   readonly merged_by?: Optional<User>
-  /** Of an open one a commit that only tries the merge. */
+  /** While the pull request is open, a commit that only tries the merge. */
   readonly merge_commit_sha?: Optional<string>
   readonly draft?: Optional<boolean>
   readonly title: string

@@ -1,4 +1,4 @@
-/** What became of merged findings a month later, from the mirror of their repository. */
+/** Changes of the code of merged findings a month later, from the mirror of their repository. */
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { assert, it } from "@effect/vitest"

@@ -1,15 +1,15 @@
 /** Signs the statement of a verdict with the key of the current configuration, and stores it. */
 import { Effect } from "effect"
-import { errorReason } from "../domain/Reason.ts"
-import type { Operation, Publication } from "../domain/Publication.ts"
-import { signStatement } from "../domain/SignedStatement.ts"
-import type { Snapshot } from "../config/Snapshot.ts"
-import { ForgeError } from "../forge/ForgeError.ts"
-import { checkFence } from "../forge/WriteOwner.ts"
-import { hasStatement, keepStatement, statementKey } from "../store/Statements.ts"
-import type { StoreError } from "../database/StoreError.ts"
-import { unwritten } from "./channels/Channel.ts"
-import { signingKey } from "./SigningKeys.ts"
+import { errorReason } from "../../domain/Reason.ts"
+import type { Operation, Publication } from "../../domain/Publication.ts"
+import { signStatement } from "../../domain/SignedStatement.ts"
+import type { Snapshot } from "../../config/Snapshot.ts"
+import { ForgeError } from "../../forge/ForgeError.ts"
+import { checkFence } from "../../forge/WriteOwner.ts"
+import { hasStatement, keepStatement, statementKey } from "../../store/Statements.ts"
+import type { StoreError } from "../../database/StoreError.ts"
+import { unwritten } from "../channels/Channel.ts"
+import { signingKey } from "../SigningKeys.ts"
 
 type Statement = Extract<Operation, { readonly _tag: "Statement" }>
 
