@@ -179,6 +179,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     expect(sent.flatMap(({ reactions }) => reactions ?? [])).toContainEqual({
       fp: at(1, 20).fingerprint,
       dismissed: true,
+      by: "maintainer",
       replied: false
     })
   })
