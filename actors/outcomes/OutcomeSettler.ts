@@ -18,7 +18,7 @@ import { step } from "../upkeep/SweepStep.ts"
 import { settleEnd } from "./SettleEnd.ts"
 
 /** Interval between reads of the records without work: the longest wait of an end. */
-const pollEvery = Duration.seconds(10)
+const pollEvery = Duration.seconds(20)
 /** A claim is renewed three times while it holds. */
 const claimMillis = 30_000
 const renewEvery = Duration.seconds(10)

@@ -85,6 +85,7 @@ class CountedInstallation implements AsyncDisposable {
         : honest(request)
     )
     await at.aicr.start()
+    await counted.#searched()
     await counted.review(1)
     await counted.review(1)
     return counted
@@ -98,6 +99,16 @@ class CountedInstallation implements AsyncDisposable {
     await this.at.aicr.stop()
     await rm(join(this.folder, "counts"), { force: true })
     await this.at.aicr.start()
+    await this.#searched()
+  }
+
+  /** Waits for the end of the search for missed changes, which each start makes. */
+  async #searched() {
+    const isEnd = (statement: string) => statement.startsWith('INSERT INTO catch_ups ("trigger_name","searched_at"')
+    await waitUntil(async () => Object.keys((await this.read()).statements).some(isEnd), {
+      timeout: 60_000,
+      describe: () => this.at.aicr.log.slice(-4000)
+    })
   }
 
   /** Waits until nothing but polls is counted any more. */
@@ -223,8 +234,8 @@ const expected = {
   parsesAgain: 12,
   /** Characters: the diff and the files that are recorded by line, the lines that use changed names, and texts of the model. */
   scrubbed: { 1: 665, 12: 64_470, 60: 349_542 },
-  /** The signature of the delivery, the word that fences the prompt, and the secret of the lines that were read. */
-  hmacs: { 1: 3, 12: 3, 60: 3 }
+  /** The signature of the delivery, the words that fence the prompt and what is verified blind, and the secret of the lines that were read. */
+  hmacs: { 1: 4, 12: 4, 60: 4 }
 }
 
 /** Right of the person to write, which a team may grant. */

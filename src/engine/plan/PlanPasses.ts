@@ -161,7 +161,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
     citesRules: instructions.project.length > 0
   }
   const fitted = yield* fitChange(change, { ...brief, checkout }, fence, room, budget.passes)
-  const isSmall = fitted.cut.size === 0 && (yield* isOnePass(change, room, budget.passes))
+  const isSmall = fitted.cut.size > 0 ? Effect.succeed(false) : isOnePass(change, room, budget.passes)
   const { blind, fence: blindFence } = yield* planBlind(change, input, paths, isSmall)
   const summaries = fitted.summaries.lines.join("\n")
   const [summaryTokens = 0] = yield* change.run("countTokens", [summaries])
@@ -329,11 +329,12 @@ const planBlind = Effect.fnUntraced(function* (
   change: ChangeThread,
   { checkout, workspace: { review } }: PlanInput,
   paths: ReadonlyArray<string>,
-  isOneOnly: boolean
+  isSmall: Effect.Effect<boolean, AnalysisError>
 ) {
+  const isOneOnly = blindWanted(review.blind, paths).length > 0 && (yield* isSmall)
   const files = { paths, isOnePass: isOneOnly, isWhole: !review.incremental }
   const blind = yield* selectBlind(change, checkout, review.blind, files)
-  const digest = yield* change.run("blindDigest", [...blind.paths])
+  const digest = blind.paths.size === 0 ? "" : yield* change.run("blindDigest", [...blind.paths])
   return { blind, fence: yield* deriveFence([checkout.from, "blind", digest]) }
 })
 

@@ -24,7 +24,7 @@ export const cleanPolicy = (
   if (action === "publish_if_summary")
     return analysis.conclusion === undefined && analysis.summary.trim() === "" ? "suppress" : "publish"
   if (action !== undefined) return action
-  // An incomplete review did not find the change clean.
+  // An incomplete review did not find the change clean, and one with folded findings shows them.
   const isIncomplete = analysis.partial === true || (review.unread !== "ignore" && hasUnreadText(analysis.coverage))
-  return review.skip_lgtm && !isIncomplete ? "update" : "publish"
+  return review.skip_lgtm && !isIncomplete && analysis.folded === undefined ? "update" : "publish"
 }
