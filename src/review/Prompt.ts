@@ -7,7 +7,6 @@
 import { showName } from "../domain/Text.ts"
 import type { FileBatch } from "./Batches.ts"
 import { renderFile } from "./RenderDiff.ts"
-import { rulesPrompt } from "./Rules.ts"
 import type { ProjectRule } from "./Rules.ts"
 
 interface SystemPromptInput {
@@ -23,6 +22,16 @@ interface SystemPromptInput {
   readonly instructions: ReadonlyArray<{ readonly path: string; readonly text: string }>
   /** Rules with an identity, from the base branch. */
   readonly rules?: ReadonlyArray<ProjectRule> | undefined
+}
+
+/** Renders rules as a part of the system prompt. */
+export const rulesPrompt = (rules: ReadonlyArray<Pick<ProjectRule, "id" | "severity" | "text">>): string => {
+  const items = rules.map(({ id, severity, text }) => `- ${id} (${severity}): ${text.trim().replaceAll("\n", "\n  ")}`)
+  return `# Rules with an id
+
+Also from the base branch. A problem that breaks one of these rules has its id in \`rule\`, and at least its severity.
+
+${items.join("\n")}`
 }
 
 export const systemPrompt = (input: SystemPromptInput): string => {

@@ -145,16 +145,6 @@ export const fitRules = <A extends Pick<ProjectRule, "id" | "severity" | "text">
   return { shown, left: rules.length - shown.length }
 }
 
-/** Renders rules as a part of the system prompt. */
-export const rulesPrompt = (rules: ReadonlyArray<Pick<ProjectRule, "id" | "severity" | "text">>): string => {
-  const items = rules.map(({ id, severity, text }) => `- ${id} (${severity}): ${text.trim().replaceAll("\n", "\n  ")}`)
-  return `# Rules with an id
-
-Also from the base branch. A problem that breaks one of these rules has its id in \`rule\`, and at least its severity.
-
-${items.join("\n")}`
-}
-
 /** Returns what the record of a review has of a rule. */
 export const toRuleUse = ({ id, digest, severity, owner, floor }: RuleUse): RuleUse => ({
   id,

@@ -55,7 +55,7 @@ it("lists and removes lessons, per repository or all", async () => {
       const shown = yield* Effect.promise(() => aicr(config, "show"))
       expect(shown.out.split("\n").slice(0, 2)).toEqual([
         "main:acme/app  2 lessons, 66 bytes",
-        "  dismissed high     security  src/a.ts: Title 1 [31m (3 days ago)"
+        "  dismissed  high     security  src/a.ts: Title 1 [31m (3 days ago)"
       ])
       const json = yield* Effect.promise(() => aicr(config, "show", "--json", "--repository", "main:acme/other"))
       expect(JSON.parse(json.out)).toMatchObject({

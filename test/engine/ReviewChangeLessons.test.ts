@@ -6,7 +6,6 @@ import type { ReportedProblem } from "../../src/domain/Problem.ts"
 import { selectHints, lessonBounds, reflectionMode } from "../../src/review/Reflection.ts"
 import { makeRepository } from "../vcs/Repository.ts"
 import { calling, emptyReport, runEngine } from "./Fixture.ts"
-import { inEnglish } from "../../src/text/en.ts"
 
 const lesson = (n: number, more: Partial<Lesson> = {}): Lesson => ({
   fingerprint: String(n).padStart(32, "0"),
@@ -97,13 +96,6 @@ describe("a review with lessons", () => {
     expect(analysis.findings.map((finding) => finding.problem.message).toSorted()).toEqual(["SQL made of text", "odd"])
     // Of medium severity: no second look in this mode.
     expect(calls).toEqual([])
-  })
-
-  it("omits a finding of a kind dismissed three times, with a notice", async () => {
-    const three = [7, 8, 9].map((n) => lesson(n, { path: `lib/${n}.ts`, title: "Made of text: SQL" }))
-    const { analysis } = await runEngine({ ...change(), agent, lessons: three, review: on("light") })
-    expect(analysis.findings.map((finding) => finding.problem.message)).toEqual(["odd"])
-    expect(analysis.notices.map(inEnglish)).toContain("1 problem of a kind dismissed before was omitted.")
   })
 
   it("thorough verifies findings like a dismissed one, and only the code refutes", async () => {

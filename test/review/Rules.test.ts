@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { fitRules, maxRuleText, readProjectRule, rulesPrompt } from "../../src/review/Rules.ts"
+import { rulesPrompt } from "../../src/review/Prompt.ts"
+import { fitRules, maxRuleText, readProjectRule } from "../../src/review/Rules.ts"
 import { activeSkills } from "../../src/review/Skills.ts"
 
 const document = `---
