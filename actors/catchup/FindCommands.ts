@@ -1,5 +1,6 @@
 /** Decides about commands and questions in comments of a pull request that no delivery reported. */
 import { Effect } from "effect"
+import { hasUsername } from "../../src/domain/Change.ts"
 import { findCommand, isOwnComment } from "../../src/domain/CommentCommand.ts"
 import type { HostEvent } from "../../src/domain/HostEvent.ts"
 import { commandKey, isReplyId } from "../../src/domain/Keys.ts"
@@ -14,7 +15,7 @@ const readReplies = Effect.fnUntraced(function* ({ client }: HostSearch, comment
   const replies = comments.filter(({ body }) => parseMarkers(body).some(({ op }) => isReplyId(op)))
   if (replies.length === 0) return Number.NEGATIVE_INFINITY
   const { username } = yield* client.self
-  const own = replies.filter(({ author }) => author?.username.toLowerCase() === username.toLowerCase())
+  const own = replies.filter(({ author }) => hasUsername(author, username))
   return Math.max(...own.map(({ createdAt }) => createdAt))
 })
 

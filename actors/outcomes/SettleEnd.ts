@@ -2,9 +2,10 @@
  * Decides what became of the findings of a change that ended: one read of the pull request and one of the comments at the host, and the files of
  * the merged tree, or of the last head of a change that was closed.
  */
-import { Clock, Effect, Metric, Redacted } from "effect"
+import { Clock, Effect, Metric } from "effect"
 import type { Snapshot, TriggerProfile, Workspace } from "../../src/config/Snapshot.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { hasUsername } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import type { DecidedBy } from "../../src/domain/DecidedBy.ts"
 import { settleOutcome, withReaction } from "../../src/domain/FindingOutcome.ts"
@@ -23,6 +24,7 @@ import type { ClaimedEnd } from "../../src/store/Settlements.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
 import type { GitCheckoutRequest } from "../../src/vcs/Checkout.ts"
 import { publishedRecords } from "../publishing/PublishedRecords.ts"
+import { gitTransport } from "../../src/vcs/GitTransport.ts"
 
 /** `settled`: the outcomes are stored. `open`: the change is open again. `unconfigured`: its workspace or its host is no longer configured. */
 type Settled = "open" | "settled" | "unconfigured"
@@ -70,7 +72,7 @@ const findMerger = Effect.fnUntraced(function* ({ client, pull }: Ended) {
   const { author, mergedBy, repo } = pull
   if (mergedBy === undefined) return undefined
   const name = mergedBy.username
-  if (author !== undefined && author.username.toLowerCase() === name.toLowerCase()) return "author" satisfies DecidedBy
+  if (hasUsername(author, name)) return "author" satisfies DecidedBy
   const canWrite = yield* Effect.catchIf(
     client.canWrite(repo, name),
     ({ reason }) => reason !== "rate_limited" && reason !== "unavailable",
@@ -101,8 +103,7 @@ const readStates = Effect.fnUntraced(function* (
     baseRef: pullRef,
     compare: "endpoints",
     rules: undefined,
-    tlsCaPath: profile.settings.tls_ca_path,
-    proxy: profile.settings.http_proxy === undefined ? undefined : Redacted.make(profile.settings.http_proxy)
+    ...gitTransport(profile)
   }
   const vcs = yield* Vcs
   // The reviewed commit of a branch that was deleted may be gone.

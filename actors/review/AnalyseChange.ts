@@ -1,5 +1,5 @@
 /** Runs a review from the host to its analysis: loads lessons and the previous review, checks the head out and calls the engine. */
-import { Clock, Effect, Redacted } from "effect"
+import { Clock, Effect } from "effect"
 import type { PassProgress } from "../../src/agent/Agent.ts"
 import type { TriggerProfile, Workspace } from "../../src/config/Snapshot.ts"
 import { haveSameBase, hostTrigger, repositoryKey } from "../../src/domain/Change.ts"
@@ -31,6 +31,7 @@ import { readAcceptance } from "./ReadAcceptance.ts"
 import { lessonsFor } from "./Reflect.ts"
 import { isLastAttempt } from "./ReviewWork.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
+import { gitTransport } from "../../src/vcs/GitTransport.ts"
 
 /** Records that the run is being analysed. The analysis does not depend on it, because the records may be unavailable. */
 export const toAnalyzing = Effect.fnUntraced(
@@ -230,8 +231,7 @@ export const resolveCheckout = (
     // A branch is compared from its merge base. Two commits are compared directly, which also works after history was rewritten.
     compare: change.target.kind === "pull_request" || change.baseRef !== undefined ? "merge-base" : "endpoints",
     headOnly: workspace.review.commit_strategy === "head_only",
-    tlsCaPath: profile.settings.tls_ca_path,
-    proxy: profile.settings.http_proxy === undefined ? undefined : Redacted.make(profile.settings.http_proxy)
+    ...gitTransport(profile)
   }
 }
 

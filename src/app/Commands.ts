@@ -106,10 +106,10 @@ export const aicr = Command.make("aicr").pipe(
       commands: [
         evalCommand(load(() => import("./Evaluate.ts"))),
         replayCommand(load(() => import("./Replay.ts"))),
-        memoryCommand(load(() => import("./LessonRecords.ts"))),
+        memoryCommand(load(() => import("./OpenRecords.ts"))),
         rulesCommand(
           load(() => import("./Evaluate.ts")),
-          load(() => import("./LessonRecords.ts"))
+          load(() => import("./OpenRecords.ts"))
         ),
         verifyCommand
       ]

@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { usesHosts } from "../config/credentials/RoleCredentials.ts"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import { cloneUrl } from "../domain/HostUrls.ts"
@@ -17,6 +17,7 @@ import { Forges } from "../forge/Forges.ts"
 import { hasCredential } from "../forge/http/Profile.ts"
 import { processLimits } from "../vcs/process/ProcessLimits.ts"
 import { remoteRef } from "../vcs/git/RemoteRef.ts"
+import { gitTransport } from "../vcs/GitTransport.ts"
 
 const temporaryHome = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "aicr-doctor-"))),
@@ -29,7 +30,7 @@ const findRepository = ({ workspaces }: Snapshot, trigger: string): string | und
     ?.instance.source_repo?.repo
 
 const checkTrigger = Effect.fnUntraced(function* (snapshot: Snapshot, profile: TriggerProfile, home: string) {
-  const { baseUrl, kind, name, settings } = profile
+  const { baseUrl, kind, name } = profile
   const fullName = findRepository(snapshot, name)
   if (!profile.enabled || !isForgeKind(kind) || !hasCredential(profile)) return []
   if (baseUrl === undefined || fullName === undefined) return []
@@ -43,8 +44,7 @@ const checkTrigger = Effect.fnUntraced(function* (snapshot: Snapshot, profile: T
   const remote = {
     url: cloneUrl(baseUrl, repo),
     authorization: authorization.success,
-    tlsCaPath: settings.tls_ca_path,
-    proxy: settings.http_proxy === undefined ? undefined : Redacted.make(settings.http_proxy),
+    ...gitTransport(profile),
     limits: processLimits(snapshot.document.workspaces.limits)
   }
   const listed = yield* Effect.result(remoteRef(remote, undefined, home))

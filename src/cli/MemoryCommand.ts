@@ -6,17 +6,11 @@ import { Clock, Console, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { Lesson } from "../domain/Lesson.ts"
 import { Lessons } from "../store/Lessons.ts"
-import type { StoreError } from "../database/StoreError.ts"
 import { ExitWith } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 import { configFlag } from "./ConfigFlag.ts"
+import type { OnRecords } from "./OnRecords.ts"
 import { count, oneLine } from "./Wording.ts"
-
-/** Runs an operation on the records of a configuration file. */
-export type OnLessons = <A>(
-  config: string,
-  operation: Effect.Effect<A, StoreError | ExitWith, Lessons>
-) => Effect.Effect<A, ExitWith>
 
 /** Exceeds the default limit of lessons. */
 const maxLessons = 10_000
@@ -50,8 +44,8 @@ const read = Effect.fnUntraced(function* (repository: string | undefined) {
   )
 })
 
-export const memoryCommand = (runs: Effect.Effect<{ readonly onLessons: OnLessons }>) => {
-  const onLessons: OnLessons = (...given) => Effect.flatMap(runs, (loaded) => loaded.onLessons(...given))
+export const memoryCommand = (runs: Effect.Effect<{ readonly onRecords: OnRecords<Lessons> }>) => {
+  const onRecords: OnRecords<Lessons> = (...given) => Effect.flatMap(runs, (loaded) => loaded.onRecords(...given))
   return Command.make("memory").pipe(
     Command.withDescription("Lessons from dismissed and fixed problems"),
     Command.withSubcommands([
@@ -62,7 +56,7 @@ export const memoryCommand = (runs: Effect.Effect<{ readonly onLessons: OnLesson
           json: jsonFlag
         },
         Effect.fnUntraced(function* ({ config, repository, json }) {
-          const found = yield* onLessons(config, read(Option.getOrUndefined(repository)))
+          const found = yield* onRecords(config, read(Option.getOrUndefined(repository)))
           if (json) return yield* Console.log(JSON.stringify({ repositories: found }, null, 2))
           const now = yield* Clock.currentTimeMillis
           for (const one of found) {
@@ -92,7 +86,7 @@ export const memoryCommand = (runs: Effect.Effect<{ readonly onLessons: OnLesson
             })
           }
           const name = Option.getOrUndefined(repository)
-          const forgotten = yield* onLessons(
+          const forgotten = yield* onRecords(
             config,
             Effect.gen(function* () {
               if (name !== undefined) yield* read(name)

@@ -8,7 +8,6 @@ import { acceptedShare, ruleState } from "../domain/RuleHealth.ts"
 import type { RuleHealth } from "../domain/RuleHealth.ts"
 import { toSnakeCase } from "../domain/Record.ts"
 import { ProjectRules } from "../store/ProjectRules.ts"
-import type { StoreError } from "../database/StoreError.ts"
 import { judgeRuleCase, toRuleCases } from "../../eval/RuleCases.ts"
 import type { RuleResult } from "../../eval/RuleCases.ts"
 import { columns } from "./Columns.ts"
@@ -18,13 +17,8 @@ import { ExitWith, refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 import { engineFlags, engineOptions } from "./local/EngineFlags.ts"
 import { makeSteps } from "./local/Steps.ts"
+import type { OnRecords } from "./OnRecords.ts"
 import { oneLine } from "./Wording.ts"
-
-/** Runs an operation on the records of a configuration file. */
-export type OnRules = <A>(
-  config: string,
-  operation: Effect.Effect<A, StoreError | ExitWith, ProjectRules>
-) => Effect.Effect<A, ExitWith>
 
 const percent = (share: number | undefined): string => (share === undefined ? "-" : `${Math.round(share * 100)} %`)
 
@@ -39,7 +33,7 @@ const healthRow = (rule: RuleHealth): ReadonlyArray<string> => [
   percent(acceptedShare(rule))
 ]
 
-const healthCommand = (onRules: OnRules) =>
+const healthCommand = (onRecords: OnRecords<ProjectRules>) =>
   Command.make(
     "health",
     {
@@ -54,7 +48,7 @@ const healthCommand = (onRules: OnRules) =>
     },
     Effect.fnUntraced(function* ({ config, json, repository }) {
       const filter = { repository: Option.getOrUndefined(repository)?.toLowerCase() }
-      const rules = yield* onRules(
+      const rules = yield* onRecords(
         config,
         ProjectRules.use(({ health }) => health(filter))
       )
@@ -147,12 +141,12 @@ const testCommand = (runs: Effect.Effect<Pick<EvalRuns, "evaluate">>) =>
 
 export const rulesCommand = (
   runs: Effect.Effect<Pick<EvalRuns, "evaluate">>,
-  records: Effect.Effect<{ readonly onRules: OnRules }>
+  records: Effect.Effect<{ readonly onRecords: OnRecords<ProjectRules> }>
 ) =>
   Command.make("rules").pipe(
     Command.withDescription("Rules of repositories (.aicr/rules): their examples and their health"),
     Command.withSubcommands([
-      healthCommand((...given) => Effect.flatMap(records, ({ onRules }) => onRules(...given))),
+      healthCommand((...given) => Effect.flatMap(records, ({ onRecords }) => onRecords(...given))),
       testCommand(runs)
     ])
   )

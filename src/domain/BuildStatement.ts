@@ -58,7 +58,7 @@ const stateCoverage = ({ changed, lines, reviewed, skipped, unnamed, unusable }:
 
 const commit = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 
-/** Returns the statement as JSON. Undefined for what is no review, such as a reply. `time` is in ISO 8601. */
+/** Returns the statement as JSON. Undefined for a run that is not a review, such as a reply. `time` is in ISO 8601. */
 export const buildStatement = (stated: StatedReview, time: string): string | undefined => {
   const { analysis, base, change, configHash, head, review, runId } = stated
   const { findings, inputs, models, refuted = [] } = analysis

@@ -24,6 +24,10 @@ export const Person = Schema.Struct({
 })
 export type Person = typeof Person.Type
 
+/** Returns whether a name is that of a person. Hosts ignore the case of names. */
+export const hasUsername = (person: Person | undefined, username: string): boolean =>
+  person?.username.toLowerCase() === username.toLowerCase()
+
 /** Repository of the head of a pull request, as far as the host names it. */
 export const HeadRepo = Schema.Struct({
   fullName: Schema.optional(Schema.String),
@@ -102,7 +106,7 @@ export const Change = Schema.Struct({
   covers: Schema.optional(Schema.Array(Schema.String)),
   /** Person who requested this review by comment or chat: windows and "already reviewed" do not apply. */
   requestedBy: Schema.optional(Schema.String),
-  /** Present for the kind `comment` if there is no comment at the host: nothing is written below one then. */
+  /** Present for the kind `comment` if there is no comment at the host: nothing is written there. */
   source: Schema.optional(WordSource),
   /** Files that an earlier review read are read again, because a person requested it. */
   full: Schema.optional(Schema.Literal(true))

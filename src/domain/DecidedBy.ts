@@ -3,6 +3,7 @@
  * every account may dismiss findings, no person counts as one. Pure.
  */
 import { Schema } from "effect"
+import { hasUsername } from "./Change.ts"
 import type { Person } from "./Change.ts"
 
 export const DecidedBy = Schema.Literals(["maintainer", "author", "other"])
@@ -15,5 +16,5 @@ export const relationToChange = (
   username: string | undefined
 ): DecidedBy => {
   if (dismissal === "maintainers") return "maintainer"
-  return username !== undefined && author?.username.toLowerCase() === username.toLowerCase() ? "author" : "other"
+  return username !== undefined && hasUsername(author, username) ? "author" : "other"
 }

@@ -4,7 +4,7 @@ import { MemberFiles } from "../chat/members/MemberFiles.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Workspace } from "../config/Snapshot.ts"
-import { repositoryKey } from "../domain/Change.ts"
+import { hasUsername, repositoryKey } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Operation, Publication, Reaction } from "../domain/Publication.ts"
 import type { IssueCode } from "../domain/IssueCode.ts"
@@ -242,7 +242,7 @@ const markWith = (sender: Sender): Outputs["Service"]["mark"] =>
 
 const mayDismissWith = (sender: Sender): Outputs["Service"]["mayDismiss"] =>
   Effect.fnUntraced(function* (workspace, change, username) {
-    if (change.author?.username.toLowerCase() === username.toLowerCase()) return false
+    if (hasUsername(change.author, username)) return false
     const host = yield* sender.clients.host(workspace, change)
     return (yield* findDismissers(host, change, workspace.review.dismissal, [username]))(username)
   })

@@ -12,7 +12,7 @@ import { signsVerdicts } from "./SigningKeys.ts"
 /** Channel name of statements, which routes do not name. */
 const statementChannel = "statement"
 
-/** Empty where no key is configured, and for what is no review. `time` is that of the verdict, in milliseconds since the epoch. */
+/** Empty where no key is configured, and for a run that is not a review. `time` is that of the verdict, in milliseconds since the epoch. */
 export const statementRows = (
   input: PublishInput,
   { base, configHash }: { readonly base?: string | undefined; readonly configHash: string },

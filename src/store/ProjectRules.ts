@@ -10,6 +10,7 @@ import { deleteInSteps } from "../database/sql/DeleteInSteps.ts"
 import { selectAs, unavailable } from "../database/sql/StoreFailure.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import type { Run } from "./Runs.ts"
+import { isJudgement } from "./runs/SqlJudged.ts"
 
 /** Maximum number of rules that are returned. */
 export const maxListedRules = 2_000
@@ -77,8 +78,7 @@ const health =
   (sql: SqlClient.SqlClient): ProjectRules["Service"]["health"] =>
   ({ mutedSince, repository }) => {
     const repaired = sql`f.outcome IN ('fixed', 'partly')`
-    const judged = sql`(f.outcome = 'dismissed' AND f.dismissed_by = 'maintainer')
-      OR (f.settled = 'merged' AND f.merged_by = 'maintainer' AND f.outcome IN ('fixed', 'partly', 'open_at_merge'))`
+    const judged = isJudgement(sql)
     return selectAs(
       RuleHealth,
       "rules.health",
@@ -89,7 +89,7 @@ const health =
           SUM(CASE WHEN f.outcome = 'dismissed' THEN 1 ELSE 0 END) AS dismissed,
           SUM(CASE WHEN f.outcome = 'open_at_merge' THEN 1 ELSE 0 END) AS ignored,
           SUM(CASE WHEN ${judged} THEN 1 ELSE 0 END) AS judged,
-          SUM(CASE WHEN (${judged}) AND ${repaired} THEN 1 ELSE 0 END) AS judged_accepted
+          SUM(CASE WHEN ${judged} AND ${repaired} THEN 1 ELSE 0 END) AS judged_accepted
         FROM project_rules r
         LEFT JOIN finding_outcomes f
           ON f.repository = r.repository AND f.rule = r.id AND f.found_at >= r.first_used_at

@@ -31,7 +31,7 @@ class HeldClients {
   }
 }
 
-/** `Held`: too many failures, for this number of seconds. `Refused`: there is no such token, or it has ended. */
+/** `Held`: too many failures, for this number of seconds. `Refused`: the token is unknown or has ended. */
 type TokenAccess =
   | { readonly _tag: "Granted"; readonly token: ServiceToken }
   | { readonly _tag: "Held"; readonly seconds: number }

@@ -150,7 +150,7 @@ const candidate = (fields: Fields): Readonly<Record<string, unknown>> => {
   return Object.fromEntries(Object.entries(candidates).filter(([, value]) => value !== undefined))
 }
 
-/** Ids of rules are names; other text is none of them. */
+/** Ids of rules are names; other text is not an id. */
 const readRuleId = (value: unknown): string | undefined => {
   const id = readText(value, " ")?.trim()
   return id !== undefined && /^[\w.-]{1,64}$/.test(id) ? id : undefined

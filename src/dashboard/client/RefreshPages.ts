@@ -132,7 +132,7 @@ const refreshOnce = async (query: Query, read: Read): Promise<"done" | "again"> 
 
 /** Lists that are being read again, and whether an event has arrived since the last read began. */
 const refreshing = new Map<string, boolean>()
-/** Attempts in a row that the user prevents by scrolling. Each event may be the last one, so that a read after it is no such attempt. */
+/** Attempts in a row that the user prevents by scrolling. Each event may be the last one, so that a read after it does not count. */
 const maxAttempts = 5
 
 const readAgain = async (query: Query): Promise<void> => {

@@ -4,7 +4,7 @@ import type { Params } from "../ReasonParams.ts"
 export const statementReasons = {
   SigningKeyMissing: {},
   SigningKeyUnusable: {},
-  /** The file is no statement of the service, or was changed. */
+  /** The file is not a statement of the service, or was changed. */
   StatementNotEnvelope: {},
   StatementNotAsWritten: {},
   StatementKeyUnknown: { keyid: "text", keyids: "texts" },

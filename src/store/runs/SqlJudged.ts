@@ -13,9 +13,12 @@ const maxFindings = 2000
 const maxEverywhere = 5000
 
 /** Outcomes that count: neither the author of a change nor an account without the permission decides them. */
-const isJudged = (sql: SqlClient.SqlClient) => sql`
-  forgotten = 0 AND ((outcome = 'dismissed' AND dismissed_by = 'maintainer')
+export const isJudgement = (sql: SqlClient.SqlClient) => sql`
+  ((outcome = 'dismissed' AND dismissed_by = 'maintainer')
     OR (merged_by = 'maintainer' AND outcome IN ('fixed', 'partly', 'open_at_merge')))`
+
+/** Outcomes that count for acceptance: an operator has not reset them. */
+const isJudged = (sql: SqlClient.SqlClient) => sql`forgotten = 0 AND ${isJudgement(sql)}`
 
 const judgement = (sql: SqlClient.SqlClient) => sql`
   CASE WHEN outcome = 'dismissed' THEN 'dismissed' WHEN outcome IN ('fixed', 'partly') THEN 'accepted' ELSE 'ignored' END`

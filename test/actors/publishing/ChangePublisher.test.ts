@@ -25,6 +25,7 @@ import { Outbox } from "../../../src/store/Outbox.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 import { actorStores, testForges, testSnapshotWith } from "../../harness/ActorParts.ts"
 import { testCluster } from "../../harness/TestCluster.ts"
+import { quietOutputs } from "./QuietOutputs.ts"
 
 /** Operations of the fake host, and its next responses. */
 class Host extends Context.Service<
@@ -81,13 +82,7 @@ const outputs = Layer.effect(
   Effect.gen(function* () {
     const host = yield* Host
     return Outputs.of({
-      mayDismiss: () => Effect.succeed(false),
-      dismiss: () => Effect.succeed("not_published"),
-      mark: () => Effect.succeed(0),
-      anyFor: () => true,
-      plan: () => [],
-      issueCode: () => Effect.succeed([]),
-      reactions: () => Effect.succeed([]),
+      ...quietOutputs,
       status: ({ runId, targetKey: target, head }, state, description) => [
         row(runId, target, `status:${head}:${state}`, { _tag: "Status", head, state, description }, 99)
       ],

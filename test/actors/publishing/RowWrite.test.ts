@@ -24,6 +24,7 @@ import { Runs } from "../../../src/store/Runs.ts"
 import { actorStores, testForges, testSnapshotWith } from "../../harness/ActorParts.ts"
 import { testCluster } from "../../harness/TestCluster.ts"
 import { publication } from "../../store/Fixtures.ts"
+import { quietOutputs } from "./QuietOutputs.ts"
 
 class Host extends Context.Service<
   Host,
@@ -49,13 +50,7 @@ const outputs = Layer.effect(
   Outputs,
   Effect.map(Host, (host) =>
     Outputs.of({
-      mayDismiss: () => Effect.succeed(false),
-      dismiss: () => Effect.succeed("not_published"),
-      mark: () => Effect.succeed(0),
-      anyFor: () => true,
-      plan: () => [],
-      issueCode: () => Effect.succeed([]),
-      reactions: () => Effect.succeed([]),
+      ...quietOutputs,
       status: () => [],
       find: () => Effect.undefined,
       send: (_workspace, { target: { number = 0 } }, { operation }) =>

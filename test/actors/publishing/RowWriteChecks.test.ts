@@ -28,6 +28,7 @@ import { inEnglish } from "../../../src/text/en.ts"
 import { actorStores, testForges, testSnapshotWith } from "../../harness/ActorParts.ts"
 import { testCluster } from "../../harness/TestCluster.ts"
 import { publication } from "../../store/Fixtures.ts"
+import { quietOutputs } from "./QuietOutputs.ts"
 
 interface Check {
   readonly id: number
@@ -94,13 +95,7 @@ const makeWorld = (host: Host) => {
     self: Effect.succeed({ username: "aicr[bot]" })
   })
   const outputs = Outputs.of({
-    mayDismiss: () => Effect.succeed(false),
-    dismiss: () => Effect.succeed("not_published"),
-    mark: () => Effect.succeed(0),
-    anyFor: () => true,
-    plan: () => [],
-    issueCode: () => Effect.succeed([]),
-    reactions: () => Effect.succeed([]),
+    ...quietOutputs,
     status: () => [],
     find: () => Effect.undefined,
     send: (_workspace, { repo, target: { number } }, { operation, operationId: key }) =>

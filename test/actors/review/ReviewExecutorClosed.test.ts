@@ -18,6 +18,7 @@ import { Vcs } from "../../../src/vcs/Checkout.ts"
 import { reviewedForges, testSnapshotWith } from "../../harness/ActorParts.ts"
 import { executorWorld } from "../../harness/ExecutorWorld.ts"
 import { until } from "../../harness/UntilOnTestClock.ts"
+import { quietOutputs } from "../publishing/QuietOutputs.ts"
 
 /** A review that never completes: how often it began, and was ended. */
 class Waiting extends Context.Service<Waiting, { readonly begun: Ref.Ref<number>; readonly ended: Ref.Ref<number> }>()(
@@ -62,13 +63,7 @@ const outputs = Layer.effect(
   Outputs,
   Effect.map(Host, ({ statuses }) =>
     Outputs.of({
-      mayDismiss: () => Effect.succeed(false),
-      dismiss: () => Effect.succeed("not_published"),
-      mark: () => Effect.succeed(0),
-      anyFor: () => true,
-      plan: () => [],
-      issueCode: () => Effect.succeed([]),
-      reactions: () => Effect.succeed([]),
+      ...quietOutputs,
       status: ({ runId, targetKey: key, head }, state, description) => [
         {
           id: `${runId}:${state}`,

@@ -30,17 +30,12 @@ import { Outbox } from "../../../src/store/Outbox.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 import { actorStores, testSnapshotWith } from "../../harness/ActorParts.ts"
 import { analysis, change, publication } from "../Fixtures.ts"
+import { quietOutputs } from "../../actors/publishing/QuietOutputs.ts"
 
 const outputs = Layer.succeed(
   Outputs,
   Outputs.of({
-    mayDismiss: () => Effect.succeed(false),
-    dismiss: () => Effect.succeed("not_published"),
-    mark: () => Effect.succeed(0),
-    anyFor: () => true,
-    plan: () => [],
-    issueCode: () => Effect.succeed([]),
-    reactions: () => Effect.succeed([]),
+    ...quietOutputs,
     status: ({ head, runId, targetKey: target }, state, description) => [
       publication({
         id: newId(),
