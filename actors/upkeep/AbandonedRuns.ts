@@ -87,7 +87,6 @@ export const endStatuses = Effect.fnUntraced(function* (now: number, endedSince:
     const row = statusEnd(run, yield* outbox.ofRun(run.id), newest)
     if (row !== undefined) yield* outbox.add([row], now)
   })
-  // One statement for each status: many runs of one must not hide those of another.
-  for (const status of ["failed", "timeout", "cancelled", "skipped"] as const)
-    yield* each(yield* runs.list({ statuses: [status], limit: page }), ({ id }) => ({ run_id: id }), endOne)
+  const statuses = ["failed", "timeout", "cancelled", "skipped"] as const
+  yield* each(yield* runs.list({ statuses, limit: statuses.length * page }), ({ id }) => ({ run_id: id }), endOne)
 })

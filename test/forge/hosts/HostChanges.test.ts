@@ -1,5 +1,5 @@
 /** Reads what changed at a host: the exact requests, and lists that are long, cut, refused, unreadable or endless. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import type { ApiAnswer, ApiRequest } from "../../../demo/DemoForgeDialect.ts"
 import type { DemoPull } from "../../../demo/DemoForgeState.ts"
 import { ForgeKind } from "../../../src/domain/Kinds.ts"
@@ -452,8 +452,11 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
 
 describe.each(["gitea", "forgejo"] as const)("%s lists by creation", (kind) => {
   beforeEach(() => begin(kind))
+  afterEach(() => void vi.useRealTimers())
 
   it("finds the latest of many, and those of one second", async () => {
+    // The search begins at the current time: the longer ago the changes, the more requests.
+    vi.useFakeTimers({ now: start + 2 * minute, toFake: ["Date"] })
     fill(3000, 1)
     const oldest = host.forge.repository(repoName).pulls.get(3001)
     if (oldest === undefined) throw new Error("no pull request 3001")
