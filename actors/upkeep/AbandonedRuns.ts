@@ -88,5 +88,6 @@ export const endStatuses = Effect.fnUntraced(function* (now: number, endedSince:
     if (row !== undefined) yield* outbox.add([row], now)
   })
   const statuses = ["failed", "timeout", "cancelled", "skipped"] as const
-  yield* each(yield* runs.list({ statuses, limit: statuses.length * page }), ({ id }) => ({ run_id: id }), endOne)
+  const ended = yield* runs.list({ statuses, limit: statuses.length * page, limitOfEach: page })
+  yield* each(ended, ({ id }) => ({ run_id: id }), endOne)
 })

@@ -95,6 +95,8 @@ export interface RunFilter extends IdRange {
   /** Default: by id, the newest first. */
   readonly order?: ValueOrder | undefined
   readonly limit: number
+  /** Limit of each of several statuses, so that many runs of one hide none of another. Default: `limit`. */
+  readonly limitOfEach?: number | undefined
 }
 
 /** Values that runs are listed by. A run without one counts as smaller than all others. */

@@ -32,14 +32,14 @@ const conditions = (sql: SqlClient.SqlClient, filter: RunFilter) => {
  * one read of all would sort every run that has one of them.
  */
 const select = (sql: SqlClient.SqlClient, filter: RunFilter, more: Fragment) => {
-  const { limit, statuses } = filter
+  const { limit, limitOfEach = limit, statuses } = filter
   const order = direction(sql, filter)
   if (statuses === undefined || statuses.length < 2)
     return sql`SELECT * FROM runs WHERE ${conditions(sql, filter)} ${more} ORDER BY id ${order} LIMIT ${limit}`
   const [first, ...others] = statuses.map(
     (status) => sql`
       SELECT id FROM (SELECT id FROM runs WHERE ${conditions(sql, { ...filter, statuses: [status] })} ${more}
-        ORDER BY id ${order} LIMIT ${limit}) AS of_status`
+        ORDER BY id ${order} LIMIT ${limitOfEach}) AS of_status`
   )
   const ids = others.reduce<Fragment>((all, one) => sql`${all} UNION ALL ${one}`, first ?? sql``)
   return sql`SELECT * FROM runs WHERE id IN (${ids}) ORDER BY id ${order} LIMIT ${limit}`
