@@ -15,10 +15,15 @@ const documents = [
   "README.md",
   "ARCHITECTURE.md",
   "CONTRIBUTING.md",
+  "llms.txt",
   ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`)
 ]
+
+/** One for each kind of host. */
+const hostPages = documents.filter((file) => file.startsWith("docs/hosts/"))
+const variableOf = (page: string) => `SVC_${basename(page, ".md").toUpperCase()}_TOKEN`
 
 const Package = Schema.fromJsonString(Schema.Struct({ scripts: Schema.Record(Schema.String, Schema.String) }))
 const { scripts } = Schema.decodeUnknownSync(Package)(read("package.json"))
@@ -27,6 +32,18 @@ const { scripts } = Schema.decodeUnknownSync(Package)(read("package.json"))
 const filesOf = (folder: string): ReadonlyArray<string> =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => basename(path))
 
+/** The anchors of the headings of a document, as hosts derive them. */
+const sectionsOf = (file: string): ReadonlySet<string> =>
+  new Set(
+    [...read(file).matchAll(/^#{1,6} (.+)$/gm)].map(([, title = ""]) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+        .trim()
+        .replaceAll(" ", "-")
+    )
+  )
+
 /** Names in the first column of a table whose cells are code. */
 const firstColumn = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name ?? "")
@@ -34,7 +51,8 @@ const section = (text: string, title: string): string =>
   text.split(/^## /m).find((part) => part.startsWith(title)) ?? ""
 
 /** Words that begin a command and not a message. */
-const programs = /^(?:aicr|config|npm|git|docker|podman|kubectl|pg_dump|pg_restore|createdb|user)\b/
+const programs =
+  /^(?:aicr|systemctl|journalctl|config|npm|git|docker|podman|kubectl|pg_dump|pg_restore|createdb|user)\b/
 
 it.each(
   documents.filter((file) => file === "README.md" || (file.startsWith("docs/") && !file.includes("development")))
@@ -151,6 +169,15 @@ describe("configuration", () => {
     // A user who is not root cannot write to the folder of the image.
     expect(JSON.stringify(snapshot?.document.storage)).not.toContain("/app/")
   })
+
+  it.each(hostPages)("the example of %s is valid, without a warning", (page) => {
+    const [, text = ""] = /```yaml\n([\s\S]*?)```/.exec(read(page)) ?? []
+    const env = { SVC_WEBHOOK_SECRET: "s".repeat(32), SVC_LLM_API_KEY: "key", [variableOf(page)]: "value-of-the-token" }
+    const { issues, snapshot } = readText(text, env)
+    expect(issues.map(formatIssue)).toEqual([])
+    expect(snapshot?.triggers.get(basename(page, ".md"))?.kind).toBe(basename(page, ".md"))
+    expect(read(page)).toContain(`export SVC_WEBHOOK_SECRET="$(openssl rand -hex 32)" ${variableOf(page)}=…`)
+  })
 })
 
 describe("places", () => {
@@ -162,6 +189,24 @@ describe("places", () => {
     ].map(([, path]) => path ?? "")
     const places = [...linked.map((path) => join(root, dirname(file), path)), ...named.map((path) => join(root, path))]
     expect(places.filter((path) => !existsSync(path))).toEqual([])
+  })
+
+  it.each(documents)("%s links to sections that exist", (file) => {
+    const anchors = [...read(file).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)].map(
+      ([, path = "", anchor = ""]) => ({
+        target: path === "" ? file : join(dirname(file), path),
+        anchor
+      })
+    )
+    expect(anchors.filter(({ anchor, target }) => !sectionsOf(target).has(anchor))).toEqual([])
+  })
+
+  it("the index lists every document", () => {
+    const listed = (index: string, folder: string) =>
+      [...read(index).matchAll(/\]\(([^)#]+\.md)\)/g)].map(([, path = ""]) => join(folder, path))
+    const docs = documents.filter((file) => file.startsWith("docs/") && !file.startsWith("docs/README"))
+    expect(docs.filter((file) => !listed("docs/README.md", "docs").includes(file))).toEqual([])
+    expect(listed("README.md", ".")).toContain("docs/README.md")
   })
 
   it("ARCHITECTURE names only files that exist", () => {
