@@ -29,7 +29,7 @@ export class TestBrowser implements AsyncDisposable {
     const folder = await mkdtemp(join(tmpdir(), "aicr-browser-"))
     // playwright-core makes a profile of its own for each start, in this folder.
     const browser = await chromium.launch({
-      executablePath: join(provide("chromium"), "chromium"),
+      executablePath: join(provide("chromium"), "chromium-headless-shell"),
       headless: true,
       chromiumSandbox: false,
       args: flags,

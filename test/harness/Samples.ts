@@ -27,6 +27,7 @@ export const wholes = {
   AICR_TEST_HOST_KILLS: "all",
   AICR_TEST_KILLS: "500",
   AICR_TEST_MICROVM: "all",
+  AICR_TEST_PAGES: "all",
   AICR_TEST_PENDING: "all",
   AICR_TEST_PUSHED_ISSUES: "all",
   AICR_TEST_REPLAYS: "1000",
@@ -47,6 +48,10 @@ export const isWhole = (variable: Sampled): boolean => process.env[variable] ===
 /** Every `step`-th item, or all of them. */
 export const takeSample = <A>(variable: Sampled, items: ReadonlyArray<A>, step: number): ReadonlyArray<A> =>
   isWhole(variable) ? items : items.filter((_, index) => index % step === 0)
+
+/** Whether a pair of a table is tried: every `step`-th one of each row and of each column, or all of them. */
+export const isPairTried = (variable: Sampled, row: number, column: number, step: number): boolean =>
+  isWhole(variable) || (row + column) % step === 0
 
 export const toName = (variable: Sampled): string => variable.slice(prefix.length).toLowerCase().replaceAll("_", "-")
 

@@ -2,17 +2,15 @@
  * Every page and every dialog by keyboard alone, in a real browser: each control is reached with Tab and shows that it has the focus, `/` reaches the
  * filter or the palette, `j` and Enter open rows, and dialogs keep the focus and give it back. Dialogs have no accessibility violation in either theme.
  */
-import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { startDashboardWorld } from "../dashboard/DashboardWorld.ts"
 import type { DashboardWorld } from "../dashboard/DashboardWorld.ts"
 import { adminCredentials, AdminSession } from "../harness/AdminSession.ts"
+import { makeViolationSearch } from "../harness/Axe.ts"
 import { TestBrowser } from "../harness/Browser.ts"
+import { isWhole } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
 let world: DashboardWorld
 let browser: TestBrowser
@@ -179,21 +177,7 @@ const dialogs = [
   ["/runs/:analyzing", "Cancel the run", "Cancel the run"]
 ] as const
 
-const violations = async (on: Page = page, within = "dialog[open]"): Promise<ReadonlyArray<string>> => {
-  await on.evaluate(axe)
-  const found: Array<string> = []
-  // Only colours differ between the themes.
-  for (const [theme, rules] of [
-    ["light", ""],
-    ["dark", ", runOnly: ['color-contrast']"]
-  ] as const) {
-    await on.emulateMedia({ colorScheme: theme })
-    const result = Object(await on.evaluate(`axe.run("${within}", { resultTypes: ["violations"]${rules} })`))
-    for (const { id, nodes } of result.violations) found.push(`${theme} ${id}: ${nodes[0].html.slice(0, 160)}`)
-  }
-  await on.emulateMedia({ colorScheme: "light" })
-  return found
-}
+const searchViolations = makeViolationSearch(isWhole("AICR_TEST_PAGES"))
 
 /** Asserts that a dialog is usable, and that Escape closes it. */
 const useDialog = async (name: string | RegExp): Promise<void> => {
@@ -210,7 +194,7 @@ const useDialog = async (name: string | RegExp): Promise<void> => {
       )
     ).toBe(true)
   }
-  expect(await violations()).toEqual([])
+  expect(await searchViolations(page, "dialog[open]")).toEqual([])
   await page.keyboard.press("Escape")
   await dialog.waitFor({ state: "detached" })
 }
@@ -261,7 +245,7 @@ describe("the login", () => {
     const other = await stranger.newPage()
     await other.goto(`${world.url}/nodes`)
     await other.getByLabel("User name").waitFor()
-    expect(await violations(other, "body")).toEqual([])
+    expect(await searchViolations(other, "body")).toEqual([])
     await other.getByLabel("User name").focus()
     await other.keyboard.type(adminCredentials.username)
     await other.keyboard.press("Tab")
@@ -279,7 +263,7 @@ describe("the login", () => {
     await page.keyboard.press("n")
     const dialog = page.getByRole("dialog", { name: "The session has ended" })
     await dialog.waitFor()
-    expect(await violations()).toEqual([])
+    expect(await searchViolations(page, "dialog[open]")).toEqual([])
     await page.keyboard.press("Escape")
     await page.keyboard.type(adminCredentials.password)
     await page.keyboard.press("Enter")

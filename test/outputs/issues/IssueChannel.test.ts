@@ -387,7 +387,7 @@ describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
     modes.slice(0, i < 2 ? 3 : 1).map((mode) => [name, mode, thrown] as const)
   )
   // Each request fails with some of the faults; with AICR_TEST_FAULTS=all with each of them.
-  const stride = isWhole("AICR_TEST_FAULTS") ? 1 : 4
+  const stride = isWhole("AICR_TEST_FAULTS") ? 1 : 5
   it.each(cases)("writes each once when %s happens at any request (%s)", async (name, mode, thrown) => {
     const here = await start()
     const to = setup(here, { issue_mode: mode, severity_label_prefix: "s/", assign_committer: true })
