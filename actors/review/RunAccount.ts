@@ -4,8 +4,42 @@ import { authorKey, repositoryKey } from "../../src/domain/Change.ts"
 import type { ModelAccount } from "../../src/llm/ModelRun.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import type { Run } from "../../src/store/Runs.ts"
-import { loadFenceKey } from "./FenceKey.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
+import { randomBytes } from "node:crypto"
+import { fenceName, maxFenceBytes } from "../../src/llm/Evidence.ts"
+import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
+import { Objects } from "../../src/store/Objects.ts"
+
+/**
+ * The secret of a run for the fences of its prompts (src/engine/plan/Fence.ts). It is kept with the evidence of the run, so that each attempt
+ * sends the same prompts, whichever process makes it, and it is removed with that.
+ *
+ * Returns the secret of a run; undefined while it can be neither read nor stored, and the process has its own.
+ */
+export const loadFenceKey = Effect.fnUntraced(
+  function* (runId: string) {
+    const objects = yield* Objects
+    const name = fenceName(runId)
+    const known = yield* objects.get(name, maxFenceBytes)
+    if (known !== undefined) return known
+    const made = randomBytes(32).toString("hex")
+    yield* objects.put(name, made)
+    return made
+  },
+  (effect, runId) =>
+    Effect.catch(effect, ({ message }) =>
+      Effect.as(
+        limitWarning("fence key", (suppressed) =>
+          Effect.logWarning("fence key of a run not stored, that of the process is used", {
+            run_id: runId,
+            error: message,
+            suppressed
+          })
+        ),
+        undefined
+      )
+    )
+)
 
 /** Newest runs of a target that are searched for lost attempts. */
 const earlierAttempts = 5

@@ -32,13 +32,26 @@ import { setupCommand } from "../cli/SetupCommand.ts"
 import { statsCommand } from "../cli/StatsCommand.ts"
 import { promptCommand } from "../cli/PromptCommand.ts"
 import { templateCommand } from "../cli/TemplateCommand.ts"
-import { findCallerFolder } from "./CallerFolder.ts"
 import * as StoredRevisions from "./StoredRevisions.ts"
 import * as UsageErrors from "../cli/UsageErrors.ts"
 import { tokenCommand } from "../cli/TokenCommand.ts"
 import { verifyCommand } from "../cli/VerifyCommand.ts"
 import { whyCommand } from "../cli/WhyCommand.ts"
 import packageJson from "../../package.json" with { type: "json" }
+
+/**
+ * Folder of the caller. `npm run` starts a script in the folder of its package, and names the caller's folder in INIT_CWD: paths in arguments
+ * are relative to that one. Only for this package's own scripts: a script of another package runs in a folder that its author chose.
+ *
+ * Returns the folder to change to; undefined to stay. `root` is the folder of this package.
+ */
+export const findCallerFolder = (
+  env: Readonly<Record<string, string | undefined>>,
+  root: string
+): string | undefined => {
+  const { INIT_CWD: caller, npm_package_json: manifest } = env
+  return caller !== undefined && caller !== "" && manifest === `${root}/package.json` ? caller : undefined
+}
 
 /** Loads the module of a command when the command runs, so that help and the other commands do not wait for it. */
 const load = Effect.promise

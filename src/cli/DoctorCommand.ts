@@ -2,7 +2,7 @@
  * Implements `aicr doctor`: checks whether this machine can run a configuration. Reports reserved fields, unset variables, missing programs
  * unreachable servers, credentials without permission and models that do not respond, each with the next step.
  */
-import { Console, Effect, Result } from "effect"
+import { Console, Effect, Result, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { connect } from "node:net"
 import { formatIssue } from "../config/ConfigIssue.ts"
@@ -16,9 +16,49 @@ import { ExitWith } from "./Exit.ts"
 import { configFlag, fileOnlyFlag } from "./ConfigFlag.ts"
 import { databaseAdvice, describeSource, openFile } from "./ReadSnapshot.ts"
 import { parseRoles } from "./Roles.ts"
-import { reportService } from "./RunningService.ts"
 import { count } from "./Wording.ts"
 import { inEnglish } from "../text/en.ts"
+
+const timeoutMillis = 3000
+
+const Readiness = Schema.Struct({
+  status: Schema.Literals(["ready", "starting", "not_ready"]),
+  not_ready: Schema.optional(Schema.Array(Schema.String))
+})
+const decode = Schema.decodeUnknownOption(Readiness)
+
+/**
+ * Reports whether the service that runs on this machine, on the port of the configuration, is ready.
+ *
+ * Returns nothing if no service, or another program, listens there.
+ */
+export const reportService = ({
+  hostname,
+  port
+}: {
+  readonly hostname: string
+  readonly port: number
+}): Effect.Effect<ReadonlyArray<AccessReport>> =>
+  Effect.promise(async () => {
+    const host = hostname === "0.0.0.0" || hostname === "::" ? "127.0.0.1" : hostname
+    const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}/readyz`
+    const body: unknown = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(timeoutMillis) })
+      .then((response) => response.json())
+      .catch(() => undefined)
+    const found = decode(body)
+    if (found._tag === "None") return []
+    const { not_ready: parts = [], status } = found.value
+    if (status === "ready") return [{ level: "ok", reason: { _tag: "ServiceReady", port } }]
+    const named = parts.length === 0 ? {} : { parts }
+    return [
+      status === "starting"
+        ? { level: "warning", reason: { _tag: "ServiceWaits", port, ...named } }
+        : {
+            level: "error",
+            reason: { _tag: "ServiceNotReady", port, ...named }
+          }
+    ]
+  })
 
 /** Timeout in milliseconds for connecting to a server. */
 const connectTimeoutMillis = 3000

@@ -1,9 +1,19 @@
 /** The pages and their addresses. Each page is loaded when it is opened first. Filters of lists are plain texts in the query. */
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router"
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link } from "@tanstack/react-router"
 import { prefix } from "./client/Call.ts"
 import { Shell } from "./layout/Shell.tsx"
-import { Failure, Loading } from "./parts/Panel.tsx"
-import { NotFound } from "./pages/NotFound.tsx"
+import { Failure, Loading, Empty } from "./parts/Panel.tsx"
+import { t } from "./text/T.ts"
+
+/** An address without a page. */
+const NotFound = () => (
+  <div className="page">
+    <h1>{t("notfound.title")}</h1>
+    <Empty title={t("notfound.help")}>
+      <Link to="/">{t("page.overview")}</Link>
+    </Empty>
+  </div>
+)
 
 type Search = Readonly<Record<string, string>>
 

@@ -1,6 +1,6 @@
 /** Starts sandboxes of every kind, each with a folder of its own, and removes those of processes that no longer run. */
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { join, isAbsolute, normalize } from "node:path"
 import { Effect, Layer } from "effect"
 import type { Reason } from "../domain/Reason.ts"
 import type { Env } from "../config/Credentials.ts"
@@ -8,13 +8,35 @@ import type { SandboxConfig } from "../config/schema/Agent.ts"
 import { makeFolder } from "../database/MakeFolder.ts"
 import { findOwner, newMark } from "../vcs/ProcessMark.ts"
 import { readInside } from "./inside/InsideText.ts"
-import { checkRequest } from "./drivers/RequestProblems.ts"
 import { SandboxError, Sandboxes } from "./Sandbox.ts"
-import type { SandboxKind } from "./Sandbox.ts"
+import type { SandboxKind, SandboxRequest } from "./Sandbox.ts"
 import type { SandboxSlot } from "./drivers/SandboxDriver.ts"
 import { listCandidates, makeDrivers } from "./drivers/SandboxKinds.ts"
 import type { Drivers } from "./drivers/SandboxKinds.ts"
 import { supervise } from "./drivers/Supervise.ts"
+import { ownPaths } from "./Locations.ts"
+
+const isInside = (path: string): boolean => {
+  const normal = normalize(path)
+  return path !== "" && !path.includes("\0") && !isAbsolute(normal) && normal !== ".." && !normal.startsWith("../")
+}
+
+/**
+ * Refuses requests that no kind may run: paths that are not absolute, and programs whose files leave the scratch folder.
+ */
+export const findRequestProblem = (request: SandboxRequest): Reason | undefined => {
+  const { installation, program, repository, sockets } = request
+  for (const path of [repository, ...installation, sockets.model, sockets.tools])
+    if (!isAbsolute(path)) return { _tag: "SandboxPathRelative", path }
+  if (installation.some((path) => normalize(path) === "/")) return { _tag: "InstallationIsRoot" }
+  const file = program(ownPaths).files.find(({ path }) => !isInside(path))
+  return file === undefined ? undefined : { _tag: "FileOutsideScratch", path: file.path }
+}
+
+const checkRequest = (request: SandboxRequest): Effect.Effect<void, SandboxError> => {
+  const problem = findRequestProblem(request)
+  return problem === undefined ? Effect.void : Effect.fail(new SandboxError({ reason: "invalid", why: problem }))
+}
 
 const io = <A>(
   failure: "FolderNotCreated" | "FolderNotRemoved",

@@ -2,8 +2,7 @@
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import type { InboundMessage } from "../../src/chat/Inbound.ts"
-import { maxPerMinute } from "../../src/chat/platform/InboundCounts.ts"
-import { storeInbound } from "../../src/chat/StoreInbound.ts"
+import { maxPerMinute, storeInbound } from "../../src/chat/StoreInbound.ts"
 
 it("a person who floods a connection leaves few records, and others are not affected", async () => {
   const stored = new Set<string>()

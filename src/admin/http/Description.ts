@@ -1,9 +1,112 @@
 /** Responses that describe the administration. Anyone may request them, so each is rendered once per path prefix. */
 import type { AdminResponse } from "../AdminApi.ts"
-import { docsHeaders, renderDocs } from "./DocsPage.ts"
 import { OpenApi } from "effect/http-api"
 import packageJson from "../../../package.json" with { type: "json" }
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
+import { renderSchema } from "./SchemaText.ts"
+
+/**
+ * Renders the OpenAPI document as a page: one file without scripts and without anything from other servers, so that it works under a strict
+ * content security policy and without a network.
+ */
+const docsHeaders = {
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer"
+}
+
+const style = `
+  body { font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; margin: 0; background: #f6f7f9; color: #1c2128 }
+  main { max-width: 60rem; margin: 2rem auto; padding: 0 1.5rem 3rem } h1, h2, h3 { font-weight: 600 } h2 { margin-top: 2.5rem }
+  details { background: #fff; border: 1px solid #dde2e8; border-radius: 6px; margin: .5rem 0; padding: .5rem 1rem }
+  summary { cursor: pointer } p { color: #5f6b7a } a { color: #2f6fdb }
+  code, pre { font: 13px/1.45 ui-monospace, SFMono-Regular, Menlo, monospace } code { background: #eef0f3; padding: 0 .3em; border-radius: 4px }
+  pre { background: #eef0f3; border-radius: 6px; padding: .75rem; overflow-x: auto }
+  table { border-collapse: collapse; width: 100% } td, th { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0 }
+  .method { display: inline-block; min-width: 3.5em; font-weight: 600 }
+  @media (prefers-color-scheme: dark) {
+    body { background: #0f1318; color: #e4e8ee } details { background: #171c23; border-color: #2a323c }
+    p { color: #94a0af } a { color: #76a9ff } code, pre { background: #222933 }
+  }`
+
+const escape = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
+
+/** Renders text in which backquotes mark code. */
+const prose = (text: string): string => escape(text).replace(/`([^`]*)`/g, "<code>$1</code>")
+
+type Operation = OpenApi.OpenAPISpecOperation
+type Schemas = OpenApi.OpenAPISpec["components"]["schemas"]
+
+const renderParameters = ({ parameters }: Operation): string => {
+  if (parameters.length === 0) return ""
+  const rows = parameters.map(
+    ({ in: place, name, required, schema }) =>
+      `<tr><td><code>${escape(name)}</code></td><td>${place}${required ? ", required" : ""}</td><td>${prose(
+        "description" in schema && typeof schema.description === "string" ? schema.description : ""
+      )}</td></tr>`
+  )
+  return `<h4>Parameters</h4><table>${rows.join("")}</table>`
+}
+
+const renderContent = (content: OpenApi.OpenApiSpecContent | undefined, schemas: Schemas): string =>
+  Object.entries(content ?? {})
+    .map(([type, media]) =>
+      media?.schema === undefined
+        ? ""
+        : `<p>${escape(type)}</p><pre>${escape(renderSchema(media.schema, schemas))}</pre>`
+    )
+    .join("")
+
+const renderResponses = ({ responses }: Operation, schemas: Schemas): string =>
+  Object.entries(responses)
+    .map(([status, { content, description }]) =>
+      Number(status) < 400
+        ? `<h4>${status}</h4>${renderContent(content, schemas)}`
+        : `<p><code>${status}</code> ${escape(description)}</p>`
+    )
+    .join("")
+
+const renderOperation = (method: string, path: string, operation: Operation, schemas: Schemas): string => `
+<details>
+<summary><span class="method">${method.toUpperCase()}</span> <code>${escape(path)}</code> ${prose(operation.summary ?? "")}</summary>
+<p>${prose(operation.description ?? "")}</p>
+${renderParameters(operation)}
+${operation.requestBody === undefined ? "" : `<h4>Body</h4>${renderContent(operation.requestBody.content, schemas)}`}
+${renderResponses(operation, schemas)}
+</details>`
+
+const methods = ["get", "post", "put", "patch", "delete"] as const
+
+const renderDocs = ({ components, info, paths, tags }: OpenApi.OpenAPISpec, prefix: string): string => {
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    methods.flatMap((method) => {
+      const operation = item[method]
+      return operation === undefined ? [] : [{ method, path, operation }]
+    })
+  )
+  const sections = tags.map(({ description = "", name }) => {
+    const own = operations.filter(({ operation }) => operation.tags.includes(name))
+    const rendered = own.map(({ method, operation, path }) =>
+      renderOperation(method, `${prefix}${path}`, operation, components.schemas)
+    )
+    return `<h2>${escape(name)}</h2><p>${prose(description)}</p>${rendered.join("")}`
+  })
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escape(info.title)}</title>
+<style>${style}</style>
+<main>
+<h1>${escape(info.title)} ${escape(info.version)}</h1>
+<p>${prose(info.description ?? "")}</p>
+<p>For programs: <a href="${escape(prefix)}/api/openapi.json">openapi.json</a></p>
+${sections.join("\n")}
+</main>
+</html>
+`
+}
 
 /** Describes the administration as an OpenAPI document. */
 

@@ -1,6 +1,6 @@
 /**
  * Contract of a row of the table of agent CLIs: which program it is, how a run is set up, and how its output is read. A row is pure data and
- * functions; `CliPass.ts` runs it. Every CLI starts in an empty folder, with a home, settings and an environment of its own, so that neither
+ * functions; `CliAgents.ts` runs it. Every CLI starts in an empty folder, with a home, settings and an environment of its own, so that neither
  * the settings of this machine nor files of the reviewed change apply. It has the tools of the review alone (`mcp/ToolServer.ts`).
  */
 import type { Reason } from "../../domain/Reason.ts"

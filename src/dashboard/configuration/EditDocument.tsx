@@ -18,12 +18,32 @@ import { DraftStatus } from "./DraftStatus.tsx"
 import type { ConfigEdit } from "./FieldOperations.ts"
 import { useDraft } from "./LoadDraft.ts"
 import type { LoadedDraft } from "./LoadDraft.ts"
-import { useExport } from "./ReadExport.ts"
-import type { Exported } from "./ReadExport.ts"
 import { PublishEdit } from "./PublishEdit.tsx"
 import { inlineReferences } from "./SchemaPath.ts"
 import type { JsonSchema } from "./SchemaPath.ts"
 import { useAutosave } from "./UseAutosave.ts"
+import { useQuery } from "@tanstack/react-query"
+
+/** Reads the document of the database as YAML, with the number of its revision. */
+interface Exported {
+  readonly yaml: string
+  readonly revision: number
+}
+
+const maxAttempts = 5
+
+/** Another revision may be published between the requests: then both are repeated. */
+const readExport = async (signal: AbortSignal): Promise<Exported> => {
+  let before = await call("GET /config", {}, { signal })
+  for (let attempt = 1; ; attempt++) {
+    const yaml = await call("GET /config/export", {}, { signal })
+    const after = await call("GET /config", {}, { signal })
+    if (after.head === before.head || attempt === maxAttempts) return { yaml, revision: before.head }
+    before = after
+  }
+}
+
+const useExport = () => useQuery({ queryKey: ["GET /config/export", {}], queryFn: ({ signal }) => readExport(signal) })
 
 interface Start extends Exported {
   /** Text that is edited. `yaml`: that of the revision; empty: unknown, the text is that of a draft. */

@@ -13,7 +13,7 @@
  * | A search for an owner that is unknown or hidden is refused with 422 | github/ChangedPulls.ts |
  * | The first page of a comparison has the files, too | github/Changes.ts |
  * | Only an app writes check runs; a required check passes with `success`, `neutral` or `skipped`, and the newest of a name counts | github/CheckRuns.ts |
- * | The response to the request for a token of an installation has its permissions | github/AppAuth.ts |
+ * | The response to the request for a token of an installation has its permissions | github/Access.ts |
  * | The installation of an app has no role in a repository | github/Permissions.ts |
  * | A renamed or transferred repository is redirected to | Http.ts, WriteAccess.ts |
  */

@@ -7,7 +7,7 @@
  * | Publishing drafts applies to all drafts of the account | gitlab/Review.ts |
  * | A line outside of the diff refuses its draft, not the review | gitlab/Review.ts |
  * | The list of notes has those at lines, too | gitlab/Comments.ts |
- * | Some versions refuse line numbers next to line codes in the position of a range | gitlab/Position.ts |
+ * | Some versions refuse line numbers next to line codes in the position of a range | gitlab/Review.ts |
  * | The difference of a merge request is computed in the background: `diff_refs` is null until then | gitlab/Pulls.ts |
  * | A status that is set already is refused with 400 and words | gitlab/Comments.ts |
  * | Only personal, project and group tokens read their own record | gitlab/Permissions.ts |

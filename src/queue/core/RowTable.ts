@@ -3,12 +3,35 @@ import { numberOrBranch } from "../../domain/Change.ts"
 import type { Entry } from "../../domain/Entry.ts"
 import { isTerminal } from "../../domain/Entry.ts"
 import { EntryIndex } from "./EntryIndex.ts"
-import { compareBy, isAfter, toPage } from "./ListPage.ts"
 import { pauseKey } from "../operator/QueueControl.ts"
 import type { ListedChange, ListFilter, ListPage, Pause } from "../operator/QueueControl.ts"
 import type { EntryOfHead } from "../Queue.ts"
 import { listEvents, ReplicaRow, toEntry } from "./ReplicaRow.ts"
 import type { RowChange } from "./RowText.ts"
+
+/**
+ * Builds pages of a listing of entries (QueueControl.list).
+ *
+ * Returns whether a row is listed after the one that a page begins after.
+ */
+const isAfter = ({ after, newestFirst = false }: ListFilter, id: string): boolean =>
+  after === undefined || (newestFirst ? id < after : id > after)
+
+interface Identified {
+  readonly id: string
+}
+
+/** Returns how the rows of a listing are ordered. */
+const compareBy =
+  ({ newestFirst = false }: ListFilter) =>
+  (one: Identified, other: Identified): number =>
+    one.id < other.id === newestFirst ? 1 : -1
+
+/** Returns the first page of the listed entries, which are in order. */
+const toPage = (entries: ReadonlyArray<Entry>, limit: number): ListPage => ({
+  entries: entries.slice(0, limit),
+  next: entries.length > limit ? entries[limit - 1]?.id : undefined
+})
 
 const toListed = ({ head, origin, targetKey }: ReplicaRow): ListedChange => ({
   provider: origin.provider,

@@ -6,7 +6,6 @@ import type { Scope } from "effect"
 import { verbatimReason } from "../../domain/Reason.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import type { Job, JobReport } from "../inside/Job.ts"
-import { splitLines } from "./OutputLines.ts"
 import type {
   SandboxExit,
   SandboxKind,
@@ -15,8 +14,118 @@ import type {
   SandboxProcess,
   SandboxRequest
 } from "../Sandbox.ts"
-import { StderrTail } from "./StderrTail.ts"
 import type { SandboxEnd, StartedSandbox } from "./SandboxDriver.ts"
+import { StringDecoder } from "node:string_decoder"
+
+/**
+ * Splits the output of a program into lines, as fast as the reader takes them.
+ *
+ * Characters of a line; the rest of a longer one is dropped.
+ */
+export const maxLineChars = 1_048_576
+
+/** Collects lines from chunks of text. A line beyond its limit costs nothing, however small the chunks are. */
+export class OutputLines {
+  #line = ""
+
+  /** Returns the lines that the text completes. */
+  add(text: string): ReadonlyArray<string> {
+    const lines = text.split("\n")
+    const rest = lines.pop() ?? ""
+    const [first, ...others] = lines
+    if (first === undefined) {
+      this.#line = this.#continued(rest)
+      return []
+    }
+    const complete = [this.#continued(first), ...others.map(cut)]
+    this.#line = cut(rest)
+    return complete
+  }
+
+  /** Returns the last line, which has no end. */
+  end(): ReadonlyArray<string> {
+    return this.#line === "" ? [] : [this.#line]
+  }
+
+  /** Returns a full line unchanged, because cutting copies it. */
+  #continued(text: string): string {
+    return this.#line.length >= maxLineChars ? this.#line : cut(this.#line + text)
+  }
+}
+
+/**
+ * Returns the complete lines of each chunk. `isOver` ends them early, and so does the error of a stream that was destroyed with its
+ * program.
+ */
+export async function* splitLines(
+  output: Readable,
+  count: (chunk: Buffer) => void,
+  isOver: () => boolean
+): AsyncGenerator<ReadonlyArray<string>> {
+  const decoder = new StringDecoder("utf8")
+  const lines = new OutputLines()
+  try {
+    for await (const chunk of output.iterator({ destroyOnReturn: false })) {
+      count(chunk)
+      if (isOver()) break
+      const complete = lines.add(decoder.write(chunk))
+      if (complete.length > 0) yield complete
+    }
+  } catch (cause) {
+    if (!output.destroyed) throw cause
+  }
+  // What is still in the pipe must not block the end of its program.
+  output.resume()
+  const last = lines.end()
+  if (last.length > 0) yield last
+}
+
+const cut = (line: string): string => line.slice(0, maxLineChars)
+
+const maxChars = 16_384
+const maxReport = 4096
+const maxCode = 255
+
+/** The last part of stderr, without the report of `Inside.ts`, which is part of the same stream. */
+export class StderrTail {
+  readonly #nonce: string
+  #text = ""
+
+  constructor(nonce: string) {
+    this.#nonce = nonce
+  }
+
+  add(chunk: Buffer): void {
+    this.#text = (this.#text + chunk.toString("utf8")).slice(-(maxChars + maxReport))
+  }
+
+  text(): string {
+    const at = this.#text.lastIndexOf(this.#nonce)
+    return (at < 0 ? this.#text : this.#text.slice(0, Math.max(0, at - 1))).slice(-maxChars)
+  }
+
+  /** Returns the report, or undefined if `Inside.ts` was ended before it could write one. */
+  report(): JobReport | undefined {
+    const at = this.#text.lastIndexOf(this.#nonce)
+    if (at < 0) return undefined
+    const [line = ""] = this.#text.slice(at + this.#nonce.length).split("\n", 1)
+    try {
+      return toReport(JSON.parse(line))
+    } catch {
+      // The report was cut.
+      return undefined
+    }
+  }
+}
+
+/** A program that runs as the same user may learn the nonce, so the report is not trusted to be one. */
+const toReport = (value: unknown): JobReport | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  const { code, failure, limit }: { readonly [name in keyof JobReport]?: unknown } = value
+  if (limit === "memory" || limit === "processes") return { limit }
+  if (typeof code === "number" && Number.isInteger(code) && code >= 0 && code <= maxCode) return { code }
+  return typeof failure === "string" ? { failure } : undefined
+}
 
 const reasons: Record<SandboxLimit | "cancelled", (limits: SandboxLimits) => Reason> = {
   memory: ({ memoryBytes }) => ({ _tag: "AgentOverMemory", megabytes: toMib(memoryBytes) }),

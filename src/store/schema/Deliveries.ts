@@ -39,7 +39,7 @@ export const deliveries: Statements = (dialect) => [
     duplicates BIGINT,
     duplicated_at BIGINT
   )`,
-  // In SQLite the one process that owns the file keeps keys unique (DeliveryIndex.ts), for less than the cost of an index.
+  // In SQLite the one process that owns the file keeps keys unique (IndexedDeliveries.ts), for less than the cost of an index.
   ...(dialect === "postgres" ? ["CREATE UNIQUE INDEX events_delivery ON events (delivery_key)"] : []),
   "CREATE INDEX events_unsettled ON events (seq) WHERE work IS NOT NULL AND outcome IS NULL",
   "CREATE INDEX events_unrouted ON events (id) WHERE routing IS NOT NULL AND outcome IS NULL",

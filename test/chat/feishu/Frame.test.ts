@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { check, property, uint8Array } from "fast-check"
-import { Fragments } from "../../../src/chat/feishu/Fragments.ts"
+import { Fragments } from "../../../src/chat/feishu/Session.ts"
 import { decodeFrame, encodeFrame, pingFrame } from "../../../src/chat/feishu/Frame.ts"
 
 const ping = "08001000180720002a0c0a0474797065120470696e67"

@@ -1,6 +1,6 @@
 /** Output of the clients of Subversion and Perforce, which contains texts of authors. The first byte chooses the size of the pieces. */
 import { makeJsonReader, makeTextReader } from "../../../src/vcs/perforce/P4Reader.ts"
-import { parseWholeDiff } from "../../../src/vcs/subversion/SvnWholeDiff.ts"
+import { parseWholeDiff } from "../../../src/vcs/subversion/SvnSides.ts"
 import { makeXmlReader } from "../../../src/vcs/subversion/SvnXml.ts"
 import type { FuzzTarget } from "../Target.ts"
 import { bytes, ensure } from "../Target.ts"

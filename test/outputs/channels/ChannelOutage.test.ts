@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import type { Fault } from "../../../demo/DemoForge.ts"
-import { maxProbeInterval } from "../../../src/forge/http/Circuit.ts"
+import { maxProbeInterval } from "../../../src/forge/HostHealth.ts"
 import { fault } from "../../harness/FakeForge.ts"
 import { at, faultWorld } from "../FaultWorld.ts"
 

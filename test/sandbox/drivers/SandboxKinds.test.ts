@@ -2,7 +2,7 @@
 import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { inEnglish } from "../../../src/text/en.ts"
 import { describe, expect, it } from "vitest"
-import { findRequestProblem } from "../../../src/sandbox/drivers/RequestProblems.ts"
+import { findRequestProblem } from "../../../src/sandbox/SandboxesLayer.ts"
 import { listCandidates } from "../../../src/sandbox/drivers/SandboxKinds.ts"
 import { requestOver } from "../Fixture.ts"
 

@@ -2,8 +2,7 @@
 import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { inEnglish } from "../../../src/text/en.ts"
 import { describe, expect, it } from "vitest"
-import { findExit } from "../../../src/sandbox/drivers/Supervise.ts"
-import { StderrTail } from "../../../src/sandbox/drivers/StderrTail.ts"
+import { findExit, StderrTail } from "../../../src/sandbox/drivers/Supervise.ts"
 import { testLimits } from "../Fixture.ts"
 
 const ended = { code: 1 }
