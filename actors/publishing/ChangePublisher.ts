@@ -27,6 +27,7 @@ import { Forges } from "../../src/forge/Forges.ts"
 import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
 import { Progress } from "../../src/observability/Progress.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
+import { isPrivateRow } from "../../src/outputs/PrivateRow.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { QueueControl } from "../../src/queue/operator/QueueControl.ts"
 import { Batches } from "../../src/store/Batches.ts"
@@ -46,7 +47,9 @@ import { recordUnreviewed } from "./HeadStatus.ts"
 import { everyOne } from "../Placement.ts"
 import { leftOutReason } from "../../src/domain/LeftOut.ts"
 import {
+  isContent,
   isFinalStatus,
+  isUndelivered,
   isUnpublished,
   maxStarts,
   nextStep,
@@ -158,11 +161,15 @@ const takeStep = Effect.fnUntraced(function* (
   const read = run === undefined ? undefined : { run, snapshot: yield* snapshotOf(run) }
   const workspace = read?.snapshot.workspaces.get(read.run.workspace)
   const configured = read === undefined ? "no" : yield* configuredFor(read.run, read.snapshot)
-  const siblings = isFinalStatus(row) || vouches(row) ? yield* (yield* Outbox).ofRun(row.runId) : []
+  const isPrivate = (one: Publication) => workspace !== undefined && isPrivateRow(workspace, one)
+  const waitsForPrivate = run?.analysis?.private !== undefined && isContent(row) && !isPrivate(row)
+  const siblings = isFinalStatus(row) || vouches(row) || waitsForPrivate ? yield* (yield* Outbox).ofRun(row.runId) : []
   const step =
     vouches(row) && isUnpublished(siblings)
       ? ({ _tag: "Drop", reason: { _tag: "NothingPublished" } } as const)
-      : nextStep(run, configured, row, yield* Clock.currentTimeMillis)
+      : waitsForPrivate && isUndelivered(siblings, isPrivate)
+        ? ({ _tag: "Drop", reason: { _tag: "NotDelivered" } } as const)
+        : nextStep(run, configured, row, yield* Clock.currentTimeMillis)
   if (step._tag === "MarkUnknown") {
     // This activation sends one row at a time and is not sending now, so an earlier publisher sent it and did not record the outcome.
     yield* hold.move(row, "sending", { status: "unknown" })

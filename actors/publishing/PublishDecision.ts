@@ -59,9 +59,13 @@ export const nextStep = (
 export const sendingFirst = (rows: ReadonlyArray<Publication>): ReadonlyArray<Publication> =>
   rows.toSorted((one, other) => Number(other.status === "sending") - Number(one.status === "sending"))
 
-/** Maps the head check for a row: a closed change still gets its summary and its chat messages. */
-export const checkFor = ({ operation }: Pick<Publication, "operation">, check: HeadCheck): HeadCheck =>
-  check === "closed" && (operation._tag === "Summary" || operation._tag === "Chat") ? "newest" : check
+/** Maps the head check for a row: a closed change still gets its summary and its chat messages, and maintainers what is for them. */
+export const checkFor = (
+  { operation }: Pick<Publication, "operation">,
+  check: HeadCheck,
+  isPrivate: boolean = false
+): HeadCheck =>
+  check === "closed" && (isPrivate || operation._tag === "Summary" || operation._tag === "Chat") ? "newest" : check
 
 /** A host refuses what may succeed a moment later, such as a write to what it is still updating. The other conflicts are the service's own. */
 export const isPassingConflict = ({ reason, status, why }: ForgeError): boolean =>
@@ -87,6 +91,8 @@ export interface SendFailure {
   readonly ageMillis: number
   /** True for the status of a run that has ended: nothing else of the run waits for it. */
   readonly isLastStatus?: boolean | undefined
+  /** True for what only maintainers get: everything else of the run waits for it, so that a refusal is repeated. */
+  readonly isPrivate?: boolean | undefined
 }
 
 /** Age of a run up to which its publications wait for a credential, and that up to which the last word about a commit does. */
@@ -124,12 +130,12 @@ const outagePause = 1000
  * is in [0, 1).
  */
 export const afterFailure = (failure: SendFailure, now: number, random: number): PublicationUpdate => {
-  const { error, isBegun, from, attempts, deferrals, ageMillis } = failure
+  const { error, isBegun, from, attempts, deferrals, ageMillis, isPrivate } = failure
   const { why } = error
   if (error._tag === "ForgeError" && error.lostCredential !== undefined)
     return awaitCredential({ ...failure, error }, error.lostCredential, now, random)
-  if (error._tag === "ChannelMissing" || isFinal(error)) return { status: "failed", error: why }
-  if (error.reason === "conflict") {
+  if (error._tag === "ChannelMissing" || (isPrivate !== true && isFinal(error))) return { status: "failed", error: why }
+  if (error.reason === "conflict" || isFinal(error)) {
     if (attempts + 1 >= maxConflicts) return { status: "failed", error: why }
     const notBefore = now + pauseMillis(attempts + 1, random)
     return { status: isBegun ? "pending" : from, error: why, notBefore, isAttempt: true }
@@ -210,6 +216,13 @@ export const isUnpublished = (rows: ReadonlyArray<Pick<Publication, "operation" 
   const contents = rows.filter(isContent)
   return contents.some(isRefused) && contents.filter(appears).every((row) => isRefused(row) || row.status === "dropped")
 }
+
+/**
+ * Returns whether something that only maintainers get was not delivered and will not be. `isPrivate`: whether a row is for them. Other
+ * publications mention the delivery, so none of them is sent then.
+ */
+export const isUndelivered = (rows: ReadonlyArray<Publication>, isPrivate: (row: Publication) => boolean): boolean =>
+  rows.some((row) => isPrivate(row) && (isRefused(row) || row.status === "dropped"))
 
 interface RunEnd {
   readonly to: "succeeded" | "failed" | "skipped"

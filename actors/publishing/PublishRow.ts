@@ -19,6 +19,7 @@ import * as Metrics from "../../src/observability/Metrics.ts"
 import { Progress } from "../../src/observability/Progress.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import type { SentRow } from "../../src/outputs/Outputs.ts"
+import { isPrivateRow } from "../../src/outputs/PrivateRow.ts"
 import { Records } from "../../src/outputs/Records.ts"
 import type { Notices } from "../../src/store/Notices.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
@@ -117,7 +118,14 @@ const settleFailure = Effect.fnUntraced(function* (
   run: Run,
   row: Publication,
   error: SendFailure["error"],
-  { isBegun, isBusy, objection }: Pick<RowWrite, "isBegun" | "isBusy" | "objection">
+  {
+    isBegun,
+    isBusy,
+    isPrivate,
+    objection
+  }: Pick<RowWrite, "isBegun" | "isBusy" | "objection"> & {
+    readonly isPrivate: boolean
+  }
 ) {
   const now = yield* Clock.currentTimeMillis
   if (isBusy) return { status: openStatus(row), notBefore: now + busyPauseMillis } as const
@@ -131,7 +139,8 @@ const settleFailure = Effect.fnUntraced(function* (
     attempts: row.attempts,
     deferrals: isBegun && trigger === undefined ? 0 : hold.deferred(),
     ageMillis: now - run.createdAt,
-    isLastStatus: !isContent(row) && runLifecycle.isTerminal(run.status)
+    isLastStatus: !isContent(row) && runLifecycle.isTerminal(run.status),
+    isPrivate
   }
   return afterFailure(failure, now, yield* Random.next)
 })
@@ -237,6 +246,7 @@ export const sendRow = Effect.fnUntraced(function* (
   const previous = yield* loadPrevious(run, row, siblings)
   let check: HeadCheck = "newest"
   const note = hold.lateNote(run.id)
+  const isPrivate = isPrivateRow(workspace, row)
   const read = Effect.provideContext(headReader(run), context)
   const hasNoOthers = Effect.map(
     Effect.provideService(read, DuringOutage, "wait"),
@@ -246,7 +256,7 @@ export const sendRow = Effect.fnUntraced(function* (
   const guard = read.pipe(
     Effect.provideService(DuringOutage, "fail"),
     Effect.flatMap(({ check: now }) => {
-      check = note !== undefined && now !== "closed" ? "newest" : checkFor(row, now)
+      check = note !== undefined && now !== "closed" ? "newest" : checkFor(row, now, isPrivate)
       return check === "newest" ? Effect.void : outdated
     })
   )
@@ -266,8 +276,11 @@ export const sendRow = Effect.fnUntraced(function* (
     yield* hold.move(row, "sending", { status: "unknown" })
     return { check, row: { ...row, status: "unknown" }, isSent: false }
   }
+  const { isBegun, isBusy, objection } = write
   const update: PublicationUpdate =
-    result._tag === "Success" ? settleSent(result.success) : yield* settleFailure(hold, run, row, result.failure, write)
+    result._tag === "Success"
+      ? settleSent(result.success)
+      : yield* settleFailure(hold, run, row, result.failure, { isBegun, isBusy, objection, isPrivate })
   if (!(yield* hold.move(row, from, update))) {
     if (result._tag === "Success") yield* repeatStatus(row)
     return unsent
@@ -302,6 +315,7 @@ export const lookUpRow = Effect.fnUntraced(function* (
   yield* Effect.logWarning("publication with unknown outcome could not be looked up").pipe(
     Effect.annotateLogs({ operation: row.operation._tag, error: result.failure.message })
   )
-  yield* hold.move(row, "unknown", yield* settleFailure(hold, run, row, result.failure, notBegun))
+  const state = { ...notBegun, isPrivate: isPrivateRow(workspace, row) }
+  yield* hold.move(row, "unknown", yield* settleFailure(hold, run, row, result.failure, state))
   return true
 })

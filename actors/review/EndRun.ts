@@ -3,7 +3,7 @@
  * and changes nothing without it. The publisher and listeners are notified afterwards.
  */
 import { Clock, Effect, Metric } from "effect"
-import { openFindings } from "../../src/domain/Analysis.ts"
+import { countedSeverities, openFindings } from "../../src/domain/Analysis.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import type { TargetKey } from "../../src/domain/Keys.ts"
@@ -95,6 +95,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   const outputs = yield* Outputs
   const analysis = yield* withDismissals(run, work, found)
   const open = openFindings(analysis)
+  const counted = countedSeverities(analysis)
   const spent = (yield* Clock.currentTimeMillis) - (run.startedAt ?? run.createdAt)
   const input = { ...publishInput(run, work), seconds: Math.max(0, Math.round(spent / 1000)) }
   const plan = outputs.plan({ ...input, analysis })
@@ -117,8 +118,8 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   if (!(yield* saveSpooled(run, analysis, complete))) {
     return failed({ _tag: "LeaseLost" }, true)
   }
-  for (const { problem } of open) {
-    yield* Metric.update(Metric.withAttributes(Metrics.problems, { severity: problem.severity }), 1)
+  for (const severity of counted) {
+    yield* Metric.update(Metric.withAttributes(Metrics.problems, { severity }), 1)
   }
   yield* countUnposted(analysis)
   yield* countRules(analysis)
@@ -127,7 +128,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
     workspace: run.workspace,
     targetKey: run.targetKey,
     runId: run.id,
-    problems: open.length,
+    problems: counted.length,
     findings: open,
     models: analysis.models
   })

@@ -2,7 +2,7 @@
 import { Clock, Effect, Metric } from "effect"
 import { countUnread } from "../../src/domain/Coverage.ts"
 import { inEventTrace } from "../../src/domain/EventTrace.ts"
-import { openFindings, usageJson } from "../../src/domain/Analysis.ts"
+import { countedSeverities, usageJson } from "../../src/domain/Analysis.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { RunStatus } from "../../src/domain/Run.ts"
 import * as Metrics from "../../src/observability/Metrics.ts"
@@ -11,7 +11,7 @@ import type { Run } from "../../src/store/Runs.ts"
 
 const countBySeverity = ({ analysis }: Run): Readonly<Record<string, number>> =>
   Object.fromEntries(
-    [...Map.groupBy(analysis === undefined ? [] : openFindings(analysis), ({ problem }) => problem.severity)].map(
+    [...Map.groupBy(analysis === undefined ? [] : countedSeverities(analysis), (severity) => severity)].map(
       ([name, found]) => [name, found.length]
     )
   )
@@ -30,9 +30,10 @@ const unreadParts = ({ analysis }: Run) => {
   }
 }
 
-/** The round of a review, and its late and folded findings, which are not posted. */
+/** The round of a review, its late and folded findings, which are not posted, and those for maintainers only. */
 const roundParts = ({ analysis }: Run) => ({
   ...(analysis?.folded === undefined ? {} : { folded: analysis.folded.length }),
+  ...(analysis?.private === undefined ? {} : { private: analysis.private.length }),
   ...(analysis?.round === undefined
     ? {}
     : { round: analysis.round.number, ...(analysis.late === undefined ? {} : { late: analysis.late.length }) })

@@ -1,6 +1,7 @@
 /** Implements `aicr review`: runs the service's engine on a local repository, without any server. The review is a parameter. */
 import { Console, Effect, Option, Result } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { allFindings } from "../domain/Analysis.ts"
 import { Severity, VcsKind } from "../domain/Kinds.ts"
 import { ExitWith, refused } from "./Exit.ts"
 import { print } from "./Print.ts"
@@ -107,7 +108,7 @@ export const listFailures = (
   failOn: Severity | undefined,
   failOnPartial: boolean
 ): ReadonlyArray<string> => {
-  const serious = failOn === undefined ? 0 : atOrAbove(analysis.findings, failOn).length
+  const serious = failOn === undefined ? 0 : atOrAbove(allFindings(analysis), failOn).length
   const lost = (analysis.coverage.unusable ?? []).find(({ reason }) => reason === "report")?.count ?? 0
   return [
     ...(failOn === undefined || lost === 0

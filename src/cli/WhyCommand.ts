@@ -42,6 +42,7 @@ const formatRun = (run: StoryRun, deliveries: ReadonlyMap<string, DeliveryRecord
     run.findings === undefined ? undefined : count(run.findings, "finding"),
     run.late === undefined || run.late === 0 ? undefined : `${count(run.late, "late finding")} not posted`,
     run.folded === undefined ? undefined : `${count(run.folded, "folded finding")} not posted`,
+    run.private === undefined ? undefined : `${run.private} delivered to maintainers only`,
     run.duration_ms === undefined ? undefined : `${Math.round(run.duration_ms / 1000)} s`,
     run.cost_usd === null ? undefined : `$${run.cost_usd.toFixed(4)}`
   ].filter((fact) => fact !== undefined)

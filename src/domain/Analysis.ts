@@ -112,6 +112,14 @@ export const FoldedFinding = Schema.Struct({
 })
 export type FoldedFinding = typeof FoldedFinding.Type
 
+/** A finding that only maintainers get (`review.private`). It counts like others; nothing of it is in any other publication or view. */
+export const PrivateFinding = Schema.Struct({
+  finding: Finding,
+  /** Secret of its digest in the statement of the verdict. */
+  salt: Schema.String
+})
+export type PrivateFinding = typeof PrivateFinding.Type
+
 /** A file of rules that a review read, or the names that it listed: of files (`folder/`), or of folders (`folder/` with a star and a slash). */
 export const RuleDigest = Schema.Struct({
   name: Schema.String,
@@ -133,6 +141,8 @@ export type ReviewInputs = typeof ReviewInputs.Type
 
 export const Analysis = Schema.Struct({
   findings: Schema.Array(Finding),
+  /** Findings that are in none of the other lists. Absent if there is none. */
+  private: Schema.optional(Schema.Array(PrivateFinding)),
   /** Markdown, written by the model. Empty without a model that wrote one. */
   summary: Schema.String,
   /** Commit that the summary describes, if it is that of an earlier review. */
@@ -178,11 +188,29 @@ export type Analysis = typeof Analysis.Type
 export const openFindings = ({ dismissed = [], findings }: Pick<Analysis, "dismissed" | "findings">) =>
   findings.filter(({ fingerprint }) => !dismissed.includes(fingerprint))
 
+type Found = Pick<Analysis, "findings" | "private">
+
+/** Returns the findings with those that only maintainers get. No text of them may reach anyone else. */
+export const allFindings = ({ findings, private: delivered = [] }: Found): ReadonlyArray<Finding> => [
+  ...findings,
+  ...delivered.map(({ finding }) => finding)
+]
+
+const countedFindings = ({ dismissed, ...found }: Found & Pick<Analysis, "dismissed">): ReadonlyArray<Finding> =>
+  openFindings({ dismissed, findings: allFindings(found) })
+
+/** Returns the severities of the findings that count, also of those that only maintainers get. */
+export const countedSeverities = (analysis: Found & Pick<Analysis, "dismissed">): ReadonlyArray<Severity> =>
+  countedFindings(analysis).map(({ problem }) => problem.severity)
+
+/** Returns the number of findings, dismissed ones and those that only maintainers get among them. */
+export const countProblems = (analysis: Found): number => allFindings(analysis).length
+
 /** Returns whether a review found something that no earlier round reported. */
-export const hasNews = ({ dismissed, findings, round }: Pick<Analysis, "dismissed" | "findings" | "round">): boolean =>
+export const hasNews = ({ round, ...found }: Found & Pick<Analysis, "dismissed" | "round">): boolean =>
   round === undefined ||
   (round.number === 1 && round.isResumed === undefined) ||
-  openFindings({ dismissed, findings }).some((finding) => finding.round?.kind !== "carried")
+  countedFindings(found).some((finding) => finding.round?.kind !== "carried")
 
 /** Returns how often each severity occurs, the most severe first. */
 export const countBySeverity = (severities: ReadonlyArray<Severity>) =>

@@ -19,6 +19,7 @@
  * `open` above includes `partly` and `open_at_merge`.
  */
 import { Schema } from "effect"
+import { countProblems } from "./Analysis.ts"
 import type { Analysis } from "./Analysis.ts"
 import { namesAll } from "./Coverage.ts"
 import { DecidedBy } from "./DecidedBy.ts"
@@ -76,7 +77,7 @@ export type OutcomeRecord = RecordValues<typeof OutcomeRecord>
 
 export interface SettledReview {
   readonly head: string
-  readonly analysis: Pick<Analysis, "findings" | "dismissed" | "coverage" | "skipped" | "refuted">
+  readonly analysis: Pick<Analysis, "findings" | "dismissed" | "private" | "coverage" | "skipped" | "refuted">
   /** Maximum number of findings that a review lists; undefined if unknown, so that absence proves nothing. */
   readonly maxProblems: number | undefined
   /** Reactions to the comments at the host; undefined if the review did not read them. */
@@ -90,7 +91,7 @@ const maxPath = 1024
 const isComplete = ({ analysis, maxProblems }: SettledReview): boolean =>
   analysis.skipped === undefined &&
   maxProblems !== undefined &&
-  analysis.findings.length < maxProblems &&
+  countProblems(analysis) < maxProblems &&
   namesAll(analysis.coverage)
 
 /** Returns a predicate: true for a file that was read in full, or that the change no longer contains. */

@@ -2,7 +2,7 @@
  * Counts of ended runs. Every count is additive: those of a period are the sum of those of its parts, and those of an instance the sum of
  * those of its projects. Definitions for readers: docs/statistics.md. Pure.
  */
-import { openFindings } from "./Analysis.ts"
+import { countedSeverities } from "./Analysis.ts"
 import type { Analysis, ModelUsage } from "./Analysis.ts"
 import { countReviewed } from "./Coverage.ts"
 import { findSlot } from "./DurationHistogram.ts"
@@ -110,8 +110,8 @@ const countUsage = (usage: ModelUsage): RunCounts => ({
 const countContent = ({ analysis, issuesCreated }: EndedRun): RunCounts => {
   const counts: Partial<Record<RunCounter, number>> = { issues_created: issuesCreated }
   if (analysis === undefined) return counts
-  for (const { problem } of openFindings(analysis)) {
-    const counter = `problems_${problem.severity}` as const
+  for (const severity of countedSeverities(analysis)) {
+    const counter = `problems_${severity}` as const
     counts[counter] = (counts[counter] ?? 0) + 1
   }
   return { ...counts, files: countReviewed(analysis.coverage), lines: analysis.coverage.lines }

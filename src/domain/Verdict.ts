@@ -1,6 +1,6 @@
 /** Computes the commit status of a review. Pure. */
 import type { Reason } from "./Reason.ts"
-import { countBySeverity, isRefusedByBudget, openFindings } from "./Analysis.ts"
+import { countBySeverity, countedSeverities, countProblems, isRefusedByBudget } from "./Analysis.ts"
 import type { Analysis } from "./Analysis.ts"
 import { countUnread, hasUnreadText, isMostlyRead } from "./Coverage.ts"
 import { severityRank } from "./Kinds.ts"
@@ -18,29 +18,28 @@ interface VerdictSettings {
  * was not read, unless the configuration allows the latter.
  */
 export const decideVerdict = (
-  analysis: Pick<Analysis, "findings" | "dismissed" | "coverage">,
+  analysis: Pick<Analysis, "findings" | "dismissed" | "private" | "coverage">,
   { unread, status_fail_on: failOn }: VerdictSettings
 ): StatusState => {
-  const isGrave = ({ problem }: Analysis["findings"][number]) =>
-    failOn !== undefined && severityRank(problem.severity) >= severityRank(failOn)
+  const isGrave = (severity: Severity) => failOn !== undefined && severityRank(severity) >= severityRank(failOn)
   const { coverage } = analysis
-  if (openFindings(analysis).some(isGrave)) return "failure"
+  if (countedSeverities(analysis).some(isGrave)) return "failure"
   if (isMostlyRead(coverage) && (!hasUnreadText(coverage) || unread === "ignore")) return "success"
   return unread === "fail" ? "failure" : "neutral"
 }
 
 /** Returns the description of the status. */
 export const describe = (
-  analysis: Pick<Analysis, "findings" | "dismissed" | "skipped" | "coverage" | "usage">
+  analysis: Pick<Analysis, "findings" | "dismissed" | "private" | "skipped" | "coverage" | "usage">
 ): Reason => {
-  const { coverage, findings, skipped, usage } = analysis
-  const count = openFindings(analysis).length
+  const { coverage, skipped, usage } = analysis
+  const counted = countedSeverities(analysis)
+  const count = counted.length
+  const all = countProblems(analysis)
   if (isRefusedByBudget({ coverage, usage }))
     return { _tag: "BudgetExhausted", ...(count === 0 ? {} : { known: count }) }
-  const dismissed = count === findings.length ? {} : { dismissed: findings.length - count }
-  const severities = countBySeverity(openFindings(analysis).map(({ problem }) => problem.severity)).map(
-    (one): Reason => ({ _tag: "SeverityCount", ...one })
-  )
+  const dismissed = count === all ? {} : { dismissed: all - count }
+  const severities = countBySeverity(counted).map((one): Reason => ({ _tag: "SeverityCount", ...one }))
   const found: Reason =
     count === 0 ? { _tag: "NoProblemsFound", ...dismissed } : { _tag: "ProblemsFound", severities, ...dismissed }
   const lost = coverage.unusable?.find(({ reason }) => reason === "report")?.count ?? 0

@@ -71,6 +71,10 @@ export const VerdictStatement = Schema.Struct({
     }),
     /** Problems that count. */
     findings: Schema.Array(StatedFinding),
+    /** Problems of kinds that people rarely accept: they do not count. Absent without any. */
+    folded: Schema.optional(Schema.Array(StatedFinding)),
+    /** SHA-256 of `salt:id` of each problem that only maintainers got, sorted. They count. Absent without any. */
+    private: Schema.optional(Schema.Array(Sha256)),
     /** Problems that verification refuted: they were not published. */
     refuted: Schema.Array(StatedFinding),
     /** Problems that people dismissed, or that an objection withdrew: they do not count. */

@@ -7,6 +7,7 @@ import { Effect, Schema, Stream } from "effect"
 import { inEnglish } from "../text/en.ts"
 import type { Agent, AgentError } from "../agent/Agent.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import { allFindings } from "../domain/Analysis.ts"
 import type { Analysis } from "../domain/Analysis.ts"
 import type { Catalog } from "../llm/Catalog.ts"
 import type { Gateway } from "../llm/Gateway.ts"
@@ -226,7 +227,7 @@ export const replayRun = Effect.fn("replayRun")(function* (
     recordedReferences: record.references,
     recordedFacts: snapshot.hash === run.configHash ? record.facts : undefined,
     // The record has the change without secrets.
-    recordedCredentials: run.analysis.findings.filter(({ fact }) => fact === "credential"),
+    recordedCredentials: allFindings(run.analysis).filter(({ fact }) => fact === "credential"),
     context: Effect.succeed(reads.context)
   })
   return {

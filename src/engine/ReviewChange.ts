@@ -17,6 +17,7 @@ import type { Finding } from "../domain/Problem.ts"
 import type { Catalog } from "../llm/Catalog.ts"
 import { foldedNotices, foldFindings, splitFolded } from "../review/FoldFindings.ts"
 import { withoutRepetition } from "../review/Repetition.ts"
+import { joinPrivate, privateFindings, separatePrivate } from "../review/PrivateFindings.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
 import { likeDismissed, reflectionMode } from "../review/Reflection.ts"
 import { measureChange } from "../review/MeasureChange.ts"
@@ -27,6 +28,7 @@ import { checkIssueCode } from "./passes/CheckIssueCode.ts"
 import type { IssueCodeInput } from "./passes/CheckIssueCode.ts"
 import { coverageAfter, measureCoverage, unreadNotices } from "./read/ReadCoverage.ts"
 import type { CarriedFiles } from "./read/ReadCoverage.ts"
+import { deriveFence } from "./plan/Fence.ts"
 import { planPasses } from "./plan/PlanPasses.ts"
 import type { PassPlan, PlanInput } from "./plan/PlanPasses.ts"
 import type { PatchTooLarge } from "./read/PatchTooLarge.ts"
@@ -91,9 +93,14 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
   AgentError | CheckoutError | PatchTooLarge | AnalysisError,
   Agent | Catalog | ChangeThreads | ModelRun | Scope.Scope
 > {
-  const { workspace } = given
+  const { previous, workspace } = given
+  const isPrivate = privateFindings(workspace.review)
   const noted = noteInputs(given.checkout)
-  const input = { ...given, checkout: noted.checkout }
+  const input = {
+    ...given,
+    checkout: noted.checkout,
+    ...(previous === undefined ? {} : { previous: joinPrivate(previous, isPrivate) })
+  }
   const change = yield* (yield* ChangeThreads).open(threadMemory(workspace))
   const read = yield* readChange(change, input.checkout, workspace, input.filters)
   // Before the commits of the change, which take its place in the thread.
@@ -106,7 +113,12 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
       : yield* analyse(change, input, read, carried, coverage).pipe(
           Effect.provideService(Agent, noted.watch(yield* Agent))
         )
-  return { ...analysis, inputs: noted.inputs(), ...(checked.length === 0 ? {} : { checked }) }
+  const key = yield* deriveFence(["private", given.checkout.head])
+  return {
+    ...separatePrivate(analysis, isPrivate, key),
+    inputs: noted.inputs(),
+    ...(checked.length === 0 ? {} : { checked })
+  }
 }, Effect.scoped)
 
 /** Heap for a change: lines of a patch in memory take several times the bytes that git prints of them. */
@@ -287,15 +299,17 @@ const withInstructions = (
 /** Decides which findings are published, late or folded. */
 const settleAll = Effect.fnUntraced(function* (
   round: RoundContext | undefined,
-  { acceptance, previous }: ReviewInput,
+  { acceptance, previous, workspace }: ReviewInput,
   facts: ReadonlyArray<Finding>,
   found: ReadonlyArray<Finding>,
   model: string | undefined
 ) {
   const earlier = splitFolded(found, previous?.folded)
   const { late, published } = yield* settleFindings(round, [...facts, ...earlier.others])
-  const { folded, shown } = foldFindings(published, { acceptance, model, published: previous?.findings ?? [] })
-  return { late, shown, folded: [...earlier.folded, ...folded] }
+  const isPrivate = privateFindings(workspace.review)
+  const open = published.filter((finding) => !isPrivate(finding))
+  const { folded, shown } = foldFindings(open, { acceptance, model, published: previous?.findings ?? [] })
+  return { late, shown: [...shown, ...published.filter(isPrivate)], folded: [...earlier.folded, ...folded] }
 })
 
 const findCredentials = (change: ChangeThread, { checkout, recordedCredentials, workspace }: ReviewInput) =>

@@ -38,6 +38,10 @@ export interface Labels {
   /** Title of the comments that the host refused at their lines. */
   readonly refused: string
   readonly clean: string
+  /** Replaces `clean` where maintainers got problems that are published nowhere else. */
+  readonly cleanOthers: string
+  /** Names a problem as the statement of its verdict does: the digest of a text. */
+  readonly inStatement: (digest: string, text: string) => string
   /** Replaces `clean` where added text was not read. */
   readonly cleanAsRead: string
   /** Replaces `clean` where reports of the model could not be used. */
@@ -185,6 +189,8 @@ const english: Labels = {
   atLines: "Comments on the affected lines.",
   refused: "The host refused these comments on their lines:",
   clean: "No problems found.",
+  cleanOthers: "No other problems found.",
+  inStatement: (digest, text) => `In the signed statement of the verdict: SHA-256 \`${digest}\` of \`${text}\`.`,
   cleanAsRead: "No problems found in the parts that were read. Some parts of the change were not read.",
   cleanAsReported: "No problems found in what could be used. Not everything that the model reported could be read.",
   cleanUnread: "Not reviewed.",
@@ -325,6 +331,8 @@ const chinese: Labels = {
   atLines: "评论位于对应的代码行。",
   refused: "托管平台拒绝将以下评论放在代码行上：",
   clean: "没有发现问题。",
+  cleanOthers: "没有发现其他问题。",
+  inStatement: (digest, text) => `在已签名的结论声明中：\`${text}\` 的 SHA-256 为 \`${digest}\`。`,
   cleanAsRead: "已读部分没有发现问题；部分改动未被读取。",
   cleanAsReported: "可用的部分没有发现问题；模型报告的内容未能全部读取。",
   cleanUnread: "未进行评审。",
@@ -436,13 +444,14 @@ export const rulingNote = (labels: Labels, { by, state }: Pick<RuledFinding, "by
 export const labelsFor = (language: string): Labels => (isChinese(language) ? chinese : english)
 
 /**
- * Returns the texts for a review: it is not called clean where reports of the model could not be used, nor where added text was not read,
- * unless the configuration permits the latter.
+ * Returns the texts for a review: it is not called clean where reports of the model could not be used, where maintainers got problems, nor
+ * where added text was not read, unless the configuration permits that.
  */
 export const reviewLabels = ({ analysis, workspace }: PublishInput): Labels => {
   const labels = labelsFor(workspace.review.output_language)
   const { coverage } = analysis
   if (isRefusedByBudget(analysis)) return { ...labels, clean: labels.cleanUnread }
+  if (analysis.private !== undefined) return { ...labels, clean: labels.cleanOthers }
   if (coverage.unusable !== undefined) return { ...labels, clean: labels.cleanAsReported }
   const isClean = isMostlyRead(coverage) && (workspace.review.unread === "ignore" || !hasUnreadText(coverage))
   return isClean ? labels : { ...labels, clean: labels.cleanAsRead }

@@ -22,10 +22,13 @@ import { channelTable } from "./channels/Channels.ts"
 import { findAtHost, isHostOperation, sendAtHost } from "./channels/HostOperations.ts"
 import { commentUrl } from "./text/Links.ts"
 import { ChannelMissing, Outputs } from "./Outputs.ts"
+import { isPrivateRow } from "./PrivateRow.ts"
 import { findSignedVerdict, signVerdict } from "./review/SignVerdict.ts"
 import type { SentRow } from "./Outputs.ts"
 import { planRows, routedChannels, toPublication, statusRows } from "./channels/PlanRows.ts"
 import type { ChannelKinds } from "./channels/PlanRows.ts"
+import { checkPrivateRepository } from "./channels/PrivateRepository.ts"
+import { privateChannel, privateChannels } from "./channels/PrivateRows.ts"
 import { channelNamed } from "./channels/Routing.ts"
 
 /** Services for sending and finding. */
@@ -85,7 +88,9 @@ const context = (
   change: Change,
   publication: Publication
 ): Effect.Effect<{ readonly to: ChannelContext; readonly kind: ChannelKind }, ChannelMissing> => {
-  const channel = channelNamed(workspace.outputs, change.provider, publication.channel)
+  const channel = isPrivateRow(workspace, publication)
+    ? privateChannel(workspace, change)
+    : channelNamed(workspace.outputs, change.provider, publication.channel)
   const kind = channel === undefined ? undefined : sender.kinds.get(channel.kind)
   if (channel === undefined || kind === undefined) {
     const why = { _tag: "ChannelMissing", channel: publication.channel, workspace: workspace.id } as const
@@ -153,10 +158,12 @@ const sendWith = (sender: Sender): Outputs["Service"]["send"] =>
       return { ...written, next: [] }
     }
     const { to, kind } = yield* context(sender, workspace, change, publication)
+    const isPrivate = isPrivateRow(workspace, publication)
     const owned = (from: ChannelContext, row: Publication) =>
-      kind
-        .send(from, row, previous)
-        .pipe(withOwner(sender, change, publication), Effect.provideService(ChatSends, sender.sends))
+      Effect.andThen(
+        isPrivate ? checkPrivateRepository(from, operation) : Effect.void,
+        kind.send(from, row, previous)
+      ).pipe(withOwner(sender, change, publication), Effect.provideService(ChatSends, sender.sends))
     const sent = yield* writesToHost(to.channel, operation)
       ? clients.execute(
           // A repeated operation looks for what the first attempt may have written.
@@ -202,7 +209,10 @@ const findWith = (sender: Sender): Outputs["Service"]["find"] =>
 const issueCodeWith = (sender: Sender): Outputs["Service"]["issueCode"] =>
   Effect.fnUntraced(function* (workspace, change) {
     const codes: Array<IssueCode> = []
-    for (const { channel, kind } of routedChannels(sender.kinds, workspace, change))
+    for (const { channel, kind } of [
+      ...privateChannels(sender.kinds, workspace, change),
+      ...routedChannels(sender.kinds, workspace, change)
+    ])
       if (kind.issueCode !== undefined)
         codes.push(...(yield* kind.issueCode(toContext(sender, workspace, change, channel))))
     return codes

@@ -1,6 +1,6 @@
 /** The verdict of a review about its head, from its analysis and the publications that it plans. Pure. */
 import type { Workspace } from "../config/Snapshot.ts"
-import { openFindings } from "../domain/Analysis.ts"
+import { countedSeverities } from "../domain/Analysis.ts"
 import type { Analysis } from "../domain/Analysis.ts"
 import type { Change } from "../domain/Change.ts"
 import { hasUnreadText, isMostlyRead } from "../domain/Coverage.ts"
@@ -21,5 +21,5 @@ export const planVerdict = (
   isShown: setsStatus(workspace, change),
   isClean:
     plan.some(({ operation }) => operation._tag === "Verdict") ||
-    (openFindings(analysis).length === 0 && isMostlyRead(analysis.coverage) && !hasUnreadText(analysis.coverage))
+    (countedSeverities(analysis).length === 0 && isMostlyRead(analysis.coverage) && !hasUnreadText(analysis.coverage))
 })

@@ -144,6 +144,7 @@ const surroundings: ReadonlyArray<readonly [RegExp, (tree: Tree) => Tree]> = [
     })
   ],
   [/^outputs\.routes/, channel({ kind: "gitea_pr_review" })],
+  [/^review\.private/, channel({ kind: "feishu_bot", webhook_url: "https://chat.example" })],
   [
     /^im\.connections\.<id>\.(aibot_id|bot_name|secret)/,
     connection({ kind: "wecom_aibot", corp_id: "c", callback: called })

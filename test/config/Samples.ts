@@ -264,6 +264,8 @@ const special: Readonly<Record<string, Samples>> = {
     takes: [["main", "feature/x"], []],
     refuses: [["refs/heads/main"], ["a b"], "main"]
   },
+  "review.private.categories": { takes: [["security"], ["security", "privacy"]], refuses: [[], "security", [""]] },
+  "review.private.channel": { takes: ["c"], refuses: ["d", "", 5] },
   "review.pull_request.include_target_branches": { takes: [["main"], []], refuses: [["refs/heads/main"], "main"] },
   "queue.rate_limit.per_provider_rps": { takes: [{ p: 0.5 }], refuses: [{ p: 0 }, { q: 1 }, 5] },
   "config_sources.database.namespace": {

@@ -42,6 +42,7 @@ export const run = {
   round: maybeCount("Number of the round of a pull request; a review that reads nothing starts none"),
   late: maybeCount("Number of late findings, which are not posted and do not count"),
   folded: maybeCount("Number of folded findings, which are not posted and do not count; absent without any"),
+  private: maybeCount("Number of findings that only maintainers got, part of `findings`; absent without any"),
   cost_usd
 }
 

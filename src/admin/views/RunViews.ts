@@ -1,5 +1,5 @@
 /** Builds the JSON of runs for the administration. */
-import { openFindings, usageJson } from "../../domain/Analysis.ts"
+import { countedSeverities, usageJson } from "../../domain/Analysis.ts"
 import type { Usage } from "../../domain/Analysis.ts"
 import type { Coverage } from "../../domain/Coverage.ts"
 import type { Finding } from "../../domain/Problem.ts"
@@ -34,10 +34,11 @@ export const runView = (run: Run) => ({
   head: run.head,
   ...withoutUndefined({
     duration_ms: durationOf(run),
-    findings: run.analysis === undefined ? undefined : openFindings(run.analysis).length,
+    findings: run.analysis === undefined ? undefined : countedSeverities(run.analysis).length,
     round: run.analysis?.round?.number,
     late: run.analysis?.round === undefined ? undefined : (run.analysis.late?.length ?? 0),
-    folded: run.analysis?.folded?.length
+    folded: run.analysis?.folded?.length,
+    private: run.analysis?.private?.length
   }),
   cost_usd: run.analysis?.usage.costUsd ?? null
 })

@@ -35,6 +35,11 @@ export const publishReview = Effect.fn("publishReview")(function* (
   { change, url }: FoundChange,
   analysis: Analysis
 ): Effect.fn.Return<PublishedReview, ExitWith, Runs | Outbox | Outputs | Sharding.Sharding> {
+  // A message that only maintainers get cannot be repeated, and the other texts say that it was sent.
+  if (analysis.private !== undefined)
+    return yield* failed(
+      "the review has problems for maintainers only (review.private), which only the service delivers: let it review the change"
+    )
   const [runs, outbox, outputs] = [yield* Runs, yield* Outbox, yield* Outputs]
   const publisherOf = yield* publishers
   const targetKey = keyOf(change)

@@ -1,5 +1,6 @@
 /** Content of the output of `aicr review`, independent of the format. */
 import type { Result } from "effect"
+import { countProblems } from "../../domain/Analysis.ts"
 import type { Analysis } from "../../domain/Analysis.ts"
 import { countReviewed, hasUnreadText, isMostlyRead } from "../../domain/Coverage.ts"
 import type { VcsKind } from "../../domain/Kinds.ts"
@@ -47,10 +48,10 @@ export const formatSkip = ({ changed, read, reason, rule }: SkippedFile): string
 
 /** Formats the result in one line. */
 export const formatVerdict = ({ analysis, baseName, headName }: LocalReview): string => {
-  const { findings, coverage, skipped } = analysis
+  const { coverage, skipped } = analysis
   const range = `${baseName}...${headName}`
   if (skipped !== undefined) return `${range}: not reviewed. ${inEnglish(skipped)}`
   const read = `${count(countReviewed(coverage), "file")}, ${count(coverage.lines, "changed line")}`
   const missing = coverage.unusable === undefined ? "" : "; problems may be missing"
-  return `${range}: ${count(findings.length, "problem")} in ${read}${missing}`
+  return `${range}: ${count(countProblems(analysis), "problem")} in ${read}${missing}`
 }

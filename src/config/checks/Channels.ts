@@ -6,6 +6,7 @@ import { formatPath, isRecord } from "../document/Path.ts"
 import { checkChannelHost } from "./ChannelHosts.ts"
 import type { Check, CrossCheckReports } from "./Check.ts"
 import { checkReference, checkUnique } from "./Names.ts"
+import { checkPrivateChannel } from "./PrivateChannel.ts"
 import { checkSwarm } from "./SwarmChannels.ts"
 import type { TreePosition, Tree } from "./Tree.ts"
 import { entriesAt, recordAt, recordsAt, textAt, textsAt } from "./Tree.ts"
@@ -39,14 +40,18 @@ const checkEveryone = ({ path, value }: TreePosition<Tree>, { error }: CrossChec
 interface Layer {
   readonly path: Path
   readonly outputs: Tree
+  readonly review: TreePosition<Tree>
 }
 
+const layerAt = (tree: unknown, ...at: Path): Layer => ({
+  path: [...at, "outputs"],
+  outputs: recordAt(tree, ...at, "outputs"),
+  review: { path: [...at, "review"], value: recordAt(tree, ...at, "review") }
+})
+
 export const checkChannels: Check = (tree, reports) => {
-  const global: Layer = { path: ["outputs"], outputs: recordAt(tree, "outputs") }
-  const defaults: Layer = {
-    path: ["workspaces", "defaults", "outputs"],
-    outputs: recordAt(tree, "workspaces", "defaults", "outputs")
-  }
+  const global = layerAt(tree)
+  const defaults = layerAt(tree, "workspaces", "defaults")
   const profiles = recordsAt(tree, "triggers")
   const triggers = new Map(profiles.map(({ value }) => [textAt(value, "name"), textAt(value, "kind")]))
   // A shelved changelist is the only change of kind commit.
@@ -77,17 +82,21 @@ export const checkChannels: Check = (tree, reports) => {
   }
   checkOwn(global)
   checkReferences([global], reports.error)
-  if (Object.keys(defaults.outputs).length > 0) {
+  if (hasOwn(defaults)) {
     checkOwn(defaults)
     checkReferences([global, defaults], reports.error)
   }
-  for (const { path, value } of entriesAt(tree, "workspaces", "instances")) {
-    if (!isRecord(value["outputs"])) continue
-    const own: Layer = { path: [...path, "outputs"], outputs: recordAt(value, "outputs") }
+  for (const { path } of entriesAt(tree, "workspaces", "instances")) {
+    const own = layerAt(tree, ...path)
+    if (!hasOwn(own)) continue
     checkOwn(own)
     checkReferences([global, defaults, own], reports.error)
   }
 }
+
+/** Returns whether a layer has outputs, or names the channel of private findings. */
+const hasOwn = ({ outputs, review }: Layer): boolean =>
+  Object.keys(outputs).length > 0 || textAt(review.value, "private", "channel") !== undefined
 
 /** Checks the references that apply at the last layer. A reference of a lower layer is reported if the last layer hides its target. */
 const checkReferences = (layers: ReadonlyArray<Layer>, error: Report): void => {
@@ -106,6 +115,24 @@ const checkReferences = (layers: ReadonlyArray<Layer>, error: Report): void => {
     ...noticeTargets(nearest("notifications", "routes"))
   ]
   checkNotices(layers, nearest("notifications", "routes"), channels, error)
+  const review = layers.findLast((layer) => textAt(layer.review.value, "private", "channel") !== undefined)?.review
+  const own = textAt(review?.value, "private", "channel")
+  const isConcerned = [review, channels?.review, nearest("routes")?.review].includes(last.review)
+  if (review !== undefined && own !== undefined && isConcerned)
+    checkPrivateChannel(
+      {
+        field: { path: [...review.path, "private", "channel"], value: own },
+        isOwnLayer: review === last.review,
+        last: last.path,
+        channels: recordsAt(channels?.outputs, "channels"),
+        declared: { where, names },
+        routed: [
+          ...targetsOf(nearest("routes", "rules"), "rules"),
+          ...targetsOf(nearest("routes", "default"), "default")
+        ]
+      },
+      error
+    )
   for (const { path, value } of references) {
     const isOwnLayer = last.path.every((segment, index) => path[index] === segment)
     if (isOwnLayer) checkReference(value, path, { where, names }, error)

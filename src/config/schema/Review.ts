@@ -169,6 +169,14 @@ export const ReviewConfig = Schema.Struct({
   verification: defaulted(choice("off", "auto", "always"), "auto", "review.verification"),
   acceptance_floor: defaulted(number(0, 0.9), 0, "review.acceptance_floor"),
   blind: defaulted(choice("off", "auto", "always"), "auto", "review.blind"),
+  private: group(
+    {
+      severity: defaulted(Severity, "critical", "review.private.severity"),
+      categories: defaulted(list(Text, { minItems: 1, maxItems: 50 }), ["security"], "review.private.categories"),
+      channel: optional(Text, "review.private.channel", { refers: "channel" })
+    },
+    "review.private"
+  ),
   dismissal: defaulted(choice("maintainers", "anyone"), "maintainers", "review.dismissal"),
   status_fail_on: optional(Severity, "review.status_fail_on"),
   status_check: defaulted(Flag, true, "review.status_check"),

@@ -86,7 +86,8 @@ export const FindingCard = ({ finding, note }: { readonly finding: Followed; rea
 )
 
 /** Why there is no finding to show. */
-const emptyText = ({ partial, status }: RunDetails) => {
+const emptyText = ({ partial, private: delivered, status }: RunDetails) => {
+  if (delivered !== undefined) return "run.findings.others"
   if (status === "succeeded") return partial ? "run.findings.partial" : "run.findings.none"
   return isEnded(status) ? "run.findings.pending" : "run.findings.running"
 }
@@ -98,6 +99,7 @@ export const RunFindings = ({ run }: { readonly run: RunDetails }) => (
     ) : (
       bySeverity(run.findings).map((finding) => <FindingCard key={finding.fingerprint} finding={finding} />)
     )}
+    {run.private === undefined ? null : <p className="quiet">{t("run.private", { count: run.private })}</p>}
     {run.refuted.length === 0 ? null : (
       <details className="more">
         <summary>{t("run.refuted", { count: run.refuted.length })}</summary>

@@ -7,6 +7,8 @@ export const publicationReasons = {
   HeadMovedOn: { head: "text" },
   PublishersCrashed: { count: "number" },
   NothingPublished: {},
+  NotDelivered: {},
+  RepositoryNotPrivate: { channel: "text", repository: "text" },
   RunNotOnRecord: {},
   ChangeMovedOn: {},
   OtherNodePublishes: {},

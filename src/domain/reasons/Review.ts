@@ -73,6 +73,7 @@ export const reviewReasons = {
   ProblemsUnverified: { count: "number" },
   FindingsFolded: { count: "number", why: "reason" },
   FindingsProbed: { count: "number" },
+  DeliveredPrivately: { count: "number" },
   CategoryBelowFloor: {
     category: "text",
     severity: "text",

@@ -12,6 +12,11 @@ const areSame = (before: ReadonlyArray<Finding>, after: ReadonlyArray<Finding>):
   return added.length + changed.length + gone.length === 0
 }
 
+const toPrivate = ({ private: delivered = [] }: Analysis): ReadonlyArray<Finding> =>
+  delivered.map(({ finding }) => finding)
+
+const toFolded = ({ folded = [] }: Analysis): ReadonlyArray<Finding> => folded.map(({ finding }) => finding)
+
 const toFindings = ({ refuted = [] }: Analysis): ReadonlyArray<Finding> => refuted.map(({ finding }) => finding)
 
 const names = (inputs: ReviewInputs): string =>
@@ -19,11 +24,13 @@ const names = (inputs: ReviewInputs): string =>
 
 /** Returns the replayed analysis with the decisions of people, which no replay repeats, and the identities of the recorded one. */
 export const statedAnalysis = (recorded: Analysis, replayed: Analysis): Analysis => {
-  const { dismissed, findings, inputs, refuted = [] } = recorded
+  const { dismissed, findings, folded = [], inputs, private: delivered = [], refuted = [] } = recorded
   const isSameRules = inputs !== undefined && replayed.inputs !== undefined && names(inputs) === names(replayed.inputs)
   return {
     ...replayed,
     ...(areSame(findings, replayed.findings) ? { findings } : {}),
+    ...(folded.length > 0 && areSame(toFolded(recorded), toFolded(replayed)) ? { folded } : {}),
+    ...(delivered.length > 0 && areSame(toPrivate(recorded), toPrivate(replayed)) ? { private: delivered } : {}),
     ...(areSame(toFindings(recorded), toFindings(replayed)) ? { refuted } : {}),
     ...(dismissed === undefined ? {} : { dismissed }),
     ...(isSameRules && replayed.inputs !== undefined ? { inputs: { ...replayed.inputs, rules: inputs.rules } } : {})

@@ -11,6 +11,7 @@ import type { ChannelKind, Planned, PublishInput } from "./Channel.ts"
 import { findHostMismatch } from "./ChannelHost.ts"
 import { labelId, statusId } from "./OperationId.ts"
 import type { Outputs } from "../Outputs.ts"
+import { planPrivate } from "./PrivateRows.ts"
 import { route } from "./Routing.ts"
 import type { Routed } from "./Routing.ts"
 import { statusDetails } from "../review/StatusDetails.ts"
@@ -98,11 +99,13 @@ export const planRows = (kinds: ChannelKinds, input: PublishInput): ReadonlyArra
       toPublication(input, triageChannel, at, planned)
     )
   }
-  const rows = routedChannels(kinds, input.workspace, input.change)
-    .flatMap(({ channel, parts, kind }) =>
+  const delivered = planPrivate(kinds, input, withLinks)
+  const rows = [
+    ...delivered,
+    ...routedChannels(kinds, input.workspace, input.change).flatMap(({ channel, parts, kind }) =>
       kind.plan(withLinks(input, channel), channel, parts).map((planned) => ({ channel: channel.name, planned }))
     )
-    .map(({ channel, planned }, position) => toPublication(input, channel, position, planned))
+  ].map(({ channel, planned }, position) => toPublication(input, channel, position, planned))
   return [...rows, ...planLabel(input, input.workspace.review.labels.reviewed_tag, rows.length)]
 }
 

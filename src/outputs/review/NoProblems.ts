@@ -18,8 +18,8 @@ export const cleanPolicy = (
   channel: ChannelConfig,
   analysis: Analysis
 ): CleanPolicy => {
-  // Otherwise a problem whose report could not be read would go unnoticed.
-  if (analysis.coverage.unusable !== undefined) return "publish"
+  // Otherwise a problem whose report could not be read, or that only maintainers got, would go unnoticed.
+  if (analysis.coverage.unusable !== undefined || analysis.private !== undefined) return "publish"
   const action = channel.no_problems?.action ?? outputs.no_problems.action
   if (action === "publish_if_summary")
     return analysis.conclusion === undefined && analysis.summary.trim() === "" ? "suppress" : "publish"

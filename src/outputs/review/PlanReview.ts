@@ -67,7 +67,11 @@ export const planThreads = (input: PublishInput, channel: ChannelConfig): Readon
 const planVerdict = (input: PublishInput, channel: ChannelConfig, visible: number): ReadonlyArray<Planned> => {
   const { analysis, head, workspace } = input
   const isClean =
-    visible === 0 && listsAllProblems(input) && isMostlyRead(analysis.coverage) && !hasUnreadText(analysis.coverage)
+    visible === 0 &&
+    analysis.private === undefined &&
+    listsAllProblems(input) &&
+    isMostlyRead(analysis.coverage) &&
+    !hasUnreadText(analysis.coverage)
   if (!isClean || channel.review_event !== "REQUEST_CHANGES") return []
   const operation: Operation = {
     _tag: "Verdict",
@@ -150,7 +154,7 @@ const planSummary = ({ input, channel, renderer, visible, hidden, inline, hasLin
 
 const planReviews = ({ input, channel, renderer, visible, inline, hasLines }: PlanInput): ReadonlyArray<Planned> => {
   const { analysis, head, workspace } = input
-  const event = visible.length > 0 ? (channel.review_event ?? "COMMENT") : "COMMENT"
+  const event = visible.length > 0 || analysis.private !== undefined ? (channel.review_event ?? "COMMENT") : "COMMENT"
   const isReviewed = !isRefusedByBudget(analysis)
   const isNews = hasLines && isReviewed && hasNews(analysis)
   const postsClean = isNews && visible.length === 0 && !workspace.review.skip_lgtm

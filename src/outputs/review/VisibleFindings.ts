@@ -1,6 +1,6 @@
 /** Selects the findings that a channel publishes. Pure. */
 import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
-import { openFindings } from "../../domain/Analysis.ts"
+import { countProblems, openFindings } from "../../domain/Analysis.ts"
 import type { Analysis } from "../../domain/Analysis.ts"
 import { severityRank } from "../../domain/Kinds.ts"
 import type { Finding } from "../../domain/Problem.ts"
@@ -89,12 +89,15 @@ export const selectShown = (
 export const listPresent = ({
   findings,
   folded = [],
-  late = []
-}: Pick<Analysis, "findings" | "folded" | "late">): ReadonlyArray<string> =>
-  [...findings, ...late, ...folded.map(({ finding }) => finding)].map(({ fingerprint }) => fingerprint)
+  late = [],
+  private: delivered = []
+}: Pick<Analysis, "findings" | "folded" | "late" | "private">): ReadonlyArray<string> =>
+  [...findings, ...late, ...[...folded, ...delivered].map(({ finding }) => finding)].map(
+    ({ fingerprint }) => fingerprint
+  )
 
 /**
  * Returns whether the analysis lists all problems: a skipped one, or one that reached its limit of problems, may be incomplete.
  */
 export const listsAllProblems = ({ analysis, workspace }: PublishInput): boolean =>
-  analysis.skipped === undefined && analysis.findings.length < workspace.review.max_problems
+  analysis.skipped === undefined && countProblems(analysis) < workspace.review.max_problems

@@ -17,6 +17,7 @@ import { tidy } from "./Tidy.ts"
 import { frameView, problemView, summaryView } from "./View.ts"
 import type { Shares, SuggestionStyle } from "./View.ts"
 import type { Reason } from "../../domain/Reason.ts"
+import { inLanguage } from "../../text/InLanguage.ts"
 
 export interface Renderer {
   /** Maximum length of a body at the host. */
@@ -150,5 +151,9 @@ export const renderIssueText = (input: PublishInput, channel: ChannelConfig, fin
 /** Renders the text above the comments of one review call. The summary has their number. */
 export const renderReviewBody = (input: PublishInput, problems: number, marker: Marker, renderer: Renderer): string => {
   const labels = reviewLabels(input)
-  return finish(problems === 0 ? labels.clean : labels.atLines, marker, input, renderer.limit)
+  const { analysis, workspace } = input
+  const count = analysis.private?.length ?? 0
+  const show = inLanguage(workspace.review.output_language)
+  const clean = count === 0 ? labels.clean : `${show({ _tag: "DeliveredPrivately", count })} ${labels.clean}`
+  return finish(problems === 0 ? clean : labels.atLines, marker, input, renderer.limit)
 }

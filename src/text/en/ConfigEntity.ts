@@ -8,6 +8,12 @@ export const configEntityTexts = {
   MentionNeedsMembers:
     "has no effect on kind {kind} without members, because accounts of a git host are no ids of Feishu; set member_directory or user_mappings",
   NoCommitChanges: "no change is of kind commit, so the rule matches nothing; commits that are pushed are of kind push",
+  PrivateChannelUnfit:
+    "channel {channel} of kind {kind} cannot carry problems for maintainers only; use one of kind {kinds}",
+  PrivateRepositoryMissing:
+    "channel {channel} of kind {kind} writes to the repository of the change, which its readers read; set owner and repo, or project_id, of a private repository",
+  PrivateChannelRouted:
+    "channel {channel} is for problems that only maintainers get, and {place} publishes reviews to it; use a channel that no route names",
   ChannelLeftOut: "leaves out channel {channel}, which {place} sends to; add it or set routes here too",
   NoNoticesBy: "channel {channel} of kind {kind} cannot carry notices[[ of {place}]]; use one of kind {kinds}",
   NoticeOfService:

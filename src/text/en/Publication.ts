@@ -7,6 +7,9 @@ export const publicationTexts = {
   PublishersCrashed:
     "quarantined: {count} processes in a row ended while they handled it; see their last log lines, then request the review again",
   NothingPublished: "nothing of the review was published",
+  NotDelivered: "problems for maintainers only were not delivered to them, and nothing is published before that",
+  RepositoryNotPrivate:
+    "channel {channel} is for problems that only maintainers get ({=review.private}), and the host does not call {repository} private; use a private repository, or a chat",
   RunNotOnRecord: "its run is no longer on record",
   ChangeMovedOn: "the change moved on before this was sent",
   OtherNodePublishes: "another node publishes to this change now",

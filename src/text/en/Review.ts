@@ -77,6 +77,8 @@ export const reviewTexts = {
     "{count} less serious {count|problem was|problems were} discarded, because verification did not decide about {count|it|them}.",
   ProblemsUnverified:
     "{count} {count|problem is|problems are} published unverified, because {count|its|their} verification failed or did not decide.",
+  DeliveredPrivately:
+    "{count} {count|problem was|problems were} delivered to the maintainers only. {count|It counts|They count} like others.",
   FindingsFolded: "{count} {count|problem is|problems are} folded and {count|does|do} not count: {why}.",
   FindingsProbed:
     "{count} {count|problem is|problems are} shown to find out whether people accept {count|its kind|their kinds} by now.",

@@ -8,6 +8,10 @@ export const configEntityTexts = {
   MentionNeedsMembers:
     "没有成员时对类型 {kind} 无效，因为代码托管平台的账号不是飞书的 ID；请设置 member_directory 或 user_mappings",
   NoCommitChanges: "没有 commit 类型的变更，因此规则不匹配任何内容；推送的提交为 push 类型",
+  PrivateChannelUnfit: "类型为 {kind} 的渠道 {channel} 不能传送仅供维护者的问题；请使用类型为 {kinds} 的渠道",
+  PrivateRepositoryMissing:
+    "类型为 {kind} 的渠道 {channel} 会写入变更所在的仓库，其读者都能看到；请设置私有仓库的 owner 和 repo，或 project_id",
+  PrivateChannelRouted: "渠道 {channel} 用于仅供维护者的问题，而 {place} 会向它发布评审；请使用没有任何路由指定的渠道",
   ChannelLeftOut: "略去了 {place} 会发送到的渠道 {channel}；请添加它，或在此也设置路由",
   NoNoticesBy: "类型为 {kind} 的渠道 {channel} 不能发送[[ {place} 的]]通知；请使用 {kinds} 类型的渠道",
   NoticeOfService: "{kind} 类型的通知关于服务而不是工作区；请在 outputs.notifications.routes 中指定",

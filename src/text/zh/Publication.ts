@@ -6,6 +6,9 @@ export const publicationTexts = {
   HeadMovedOn: "已有更新的提交 {head}",
   PublishersCrashed: "已隔离：连续 {count} 个进程在处理它时结束；请查看它们最后的日志，然后重新请求评审",
   NothingPublished: "评审没有任何内容被发布",
+  NotDelivered: "仅供维护者的问题尚未送达维护者，在此之前不发布任何内容",
+  RepositoryNotPrivate:
+    "渠道 {channel} 用于仅供维护者的问题（{=review.private}），而代码托管平台未表明 {repository} 是私有的；请使用私有仓库或聊天",
   RunNotOnRecord: "其评审记录已不存在",
   ChangeMovedOn: "发送之前变更已更新",
   OtherNodePublishes: "另一个节点正在发布到此变更",

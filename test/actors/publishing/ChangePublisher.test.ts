@@ -196,8 +196,12 @@ const analysis: Analysis = {
   notices: []
 }
 
-/** A run whose analysis is stored, with a review and a summary to publish. */
-const publishingRun = Effect.fnUntraced(function* (head = "h1") {
+/** A run whose analysis is stored, with a review and a summary to publish, or with these rows. */
+const publishingRun = Effect.fnUntraced(function* (
+  head = "h1",
+  found: Analysis = analysis,
+  planned: ReadonlyArray<(runId: string) => Publication> | undefined = undefined
+) {
   const runs = yield* Runs
   const run = yield* runs.begin(
     { entryId: newId(), workspace: "w", targetKey: key, change: { ...change, head }, head, base: "b", configHash: "c" },
@@ -206,11 +210,11 @@ const publishingRun = Effect.fnUntraced(function* (head = "h1") {
   )
   assert(run !== undefined)
   yield* runs.move(run.id, LeaseToken.make(1), "analyzing", 0)
-  const rows = [
+  const rows = planned?.map((plan) => plan(run.id)) ?? [
     row(run.id, key, `review:${run.id}`, { _tag: "Review", head, event: "COMMENT", body: "", comments: [] }, 0),
     row(run.id, key, `summary:${run.id}`, { _tag: "Summary", head, body: "" }, 1)
   ]
-  assert(yield* runs.complete(run.id, LeaseToken.make(1), analysis, rows, 0))
+  assert(yield* runs.complete(run.id, LeaseToken.make(1), found, rows, 0))
   return run.id
 })
 
@@ -597,6 +601,49 @@ describe("ChangePublisher", () => {
       assert(yield* runs.complete(run.id, LeaseToken.make(1), analysis, [], 0))
       yield* publish
       assert.strictEqual(yield* statusOf(run.id), "succeeded")
+    })
+  )
+})
+
+describe("what only maintainers get", () => {
+  const channel = "ops"
+  const store = testSnapshotWith("w", "t", { review: { private: { channel } } })
+  const each = (name: string, test: () => Effect.Effect<void, unknown, Layer.Success<typeof world>>) =>
+    layer(worldWith(store))((it) => it.effect(name, test))
+  const problem = { file: "a", severity: "critical", category: "security", message: "m" } as const
+  const delivered: Analysis = { ...analysis, private: [{ finding: { fingerprint: "f", problem }, salt: "s" }] }
+  const chat: Operation = { _tag: "Chat", head: "h1", title: "", body: "" }
+
+  for (const [name, refusals, done, status] of [
+    ["is delivered first, also where the channel refuses at first", 5, ["private", "summary"], "succeeded"],
+    ["is not delivered: nothing else is published, and the status is a failure", 6, ["status:h1:failure"], "failed"]
+  ] as const)
+    each(name, () =>
+      Effect.gen(function* () {
+        const host = yield* Host
+        const run = yield* publishingRun("h1", delivered, [
+          (id) => ({ ...row(id, key, "private", chat, -1), channel }),
+          (id) => row(id, key, "summary", { _tag: "Summary", head: "h1", body: "" }, 0)
+        ])
+        yield* Ref.set(
+          host.faults,
+          Array.from({ length: refusals }, () => "forbidden" as const)
+        )
+        yield* publish
+        assert.deepStrictEqual(yield* Ref.get(host.done), done)
+        assert.strictEqual(yield* statusOf(run), status)
+      })
+    )
+
+  each("is also delivered when the change was closed before", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      yield* publishingRun("h1", delivered, [
+        (id) => ({ ...row(id, key, "private", { _tag: "Issue", action: "create", files: [] }, -1), channel })
+      ])
+      yield* Ref.set(host.pull, { head: "h1", state: "closed" })
+      yield* publish
+      assert.deepStrictEqual(yield* Ref.get(host.done), ["private"])
     })
   )
 })

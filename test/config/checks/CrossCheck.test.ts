@@ -388,6 +388,45 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
     "workspaces.instances.w.outputs.notifications.routes[0].kinds[0]: notices of kind budget_threshold are about the service, not about a workspace; name it in outputs.notifications.routes"
   ],
   [
+    "problems for maintainers on an unknown channel",
+    { review: { private: { channel: "ops" } } },
+    'review.private.channel: "ops" does not exist in outputs.channels; outputs.channels has none'
+  ],
+  [
+    "problems for maintainers as comments on the change",
+    { outputs: { channels: [{ name: "c", kind: "gitea_issue" }] }, review: { private: { channel: "c" } } },
+    'review.private.channel: channel "c" of kind gitea_issue cannot carry problems for maintainers only; use one of kind feishu_bot, feishu_app, wecom_bot, wecom_app, gitea_problem_issue, github_problem_issue, gitlab_problem_issue'
+  ],
+  [
+    "problems for maintainers in the repository of the change",
+    { outputs: { channels: [{ name: "c", kind: "gitea_problem_issue" }] }, review: { private: { channel: "c" } } },
+    'review.private.channel: channel "c" of kind gitea_problem_issue writes to the repository of the change, which its readers read; set owner and repo, or project_id, of a private repository'
+  ],
+  [
+    "problems for maintainers where a workspace publishes reviews",
+    {
+      triggers: [{ name: "t", kind: "manual" }],
+      outputs: { channels: [{ name: "c", kind: "feishu_bot", webhook_url: "https://chat.example/hook" }] },
+      review: { private: { channel: "c" } },
+      workspaces: {
+        instances: {
+          w: { source_repo: { trigger: "t", repo: "a" }, outputs: { routes: { default: { summary: ["c"] } } } }
+        }
+      }
+    },
+    'workspaces.instances.w.outputs: channel "c" is for problems that only maintainers get, and workspaces.instances.w.outputs.routes.default.summary[0] publishes reviews to it; use a channel that no route names'
+  ],
+  [
+    "problems for maintainers on a channel that a workspace replaces",
+    {
+      triggers: [{ name: "t", kind: "manual" }],
+      outputs: { channels: [{ name: "c", kind: "feishu_bot", webhook_url: "https://chat.example/hook" }] },
+      review: { private: { channel: "c" } },
+      workspaces: { instances: { w: { source_repo: { trigger: "t", repo: "a" }, outputs: { channels: [] } } } }
+    },
+    'workspaces.instances.w.outputs: leaves out channel "c", which review.private.channel sends to; add it or set routes here too'
+  ],
+  [
     "a notification to a channel that a workspace replaces",
     {
       triggers: [{ name: "t", kind: "manual" }],

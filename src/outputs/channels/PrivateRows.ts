@@ -1,0 +1,60 @@
+/**
+ * Plans the delivery of findings that only maintainers get (`review.private`), as a review of these findings alone on their channel. Nothing
+ * else of the review is published before it. Pure.
+ */
+import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
+import type { Workspace } from "../../config/Snapshot.ts"
+import { privateDigest } from "../../domain/BuildStatement.ts"
+import type { PrivateFinding } from "../../domain/Analysis.ts"
+import type { Change } from "../../domain/Change.ts"
+import type { Finding } from "../../domain/Problem.ts"
+import { labelsFor } from "../Labels.ts"
+import { signsVerdicts } from "../SigningKeys.ts"
+import type { ChannelKind, Planned, PublishInput } from "./Channel.ts"
+import { channelNamed } from "./Routing.ts"
+
+/** Returns the channel of private findings, which gets all of them. The author of a change is not made responsible for them. */
+export const privateChannel = (
+  { outputs, review }: Pick<Workspace, "outputs" | "review">,
+  { provider }: Pick<Change, "provider">
+): ChannelConfig | undefined => {
+  const { channel: name } = review.private
+  const channel = name === undefined ? undefined : channelNamed(outputs, provider, name)
+  return channel && { ...channel, assign_committer: false, min_severity: undefined, max_comments: undefined }
+}
+
+/** Returns the channel of private findings with its kind, if it can get those of this change. */
+export const privateChannels = (kinds: ReadonlyMap<string, ChannelKind>, workspace: Workspace, change: Change) => {
+  const channel = privateChannel(workspace, change)
+  const kind = channel && kinds.get(channel.kind)
+  return channel === undefined || kind?.serves(change) !== true ? [] : [{ channel, kind }]
+}
+
+/** Names a finding as the statement of the verdict does, so that who has the message can prove it. */
+const withDigest = (delivered: PrivateFinding, language: string): Finding => {
+  const { finding, salt } = delivered
+  const { fingerprint, problem } = finding
+  const note = labelsFor(language).inStatement(privateDigest(delivered), `${salt}:${fingerprint}`)
+  return { ...finding, problem: { ...problem, message: `${problem.message}\n\n${note}` } }
+}
+
+/** Plans the delivery. A channel that maintains issues also gets reviews without such findings, which resolve what it has. */
+export const planPrivate = (
+  kinds: ReadonlyMap<string, ChannelKind>,
+  input: PublishInput,
+  withLinks: (input: PublishInput, channel: ChannelConfig) => PublishInput
+): ReadonlyArray<{ readonly channel: string; readonly planned: Planned }> => {
+  const { analysis, change, workspace } = input
+  const { folded: _folded, late: _late, private: delivered = [], refuted: _refuted, ...others } = analysis
+  const isSigned = signsVerdicts(workspace.snapshot())
+  const { output_language: language } = workspace.review
+  const findings = delivered.map((one) => (isSigned ? withDigest(one, language) : one.finding))
+  const alone = { ...others, findings, summary: "", notices: [] }
+  return privateChannels(kinds, workspace, change).flatMap(({ channel, kind }) =>
+    delivered.length === 0 && kind.issueCode === undefined
+      ? []
+      : kind
+          .plan(withLinks({ ...input, analysis: alone }, channel), channel, { lineComments: false, summary: true })
+          .map((planned) => ({ channel: channel.name, planned }))
+  )
+}

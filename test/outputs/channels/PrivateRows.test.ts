@@ -1,0 +1,105 @@
+/** The publications of a review with a finding that only maintainers get. */
+import { describe, expect, it } from "vitest"
+import { buildStatement, privateDigest } from "../../../src/domain/BuildStatement.ts"
+import type { Analysis } from "../../../src/domain/Analysis.ts"
+import { planVerdict } from "../../../src/outputs/PlannedVerdict.ts"
+import { channelTable } from "../../../src/outputs/channels/Channels.ts"
+import { planRows, statusRows } from "../../../src/outputs/channels/PlanRows.ts"
+import { signing, makeStatementKey } from "../../harness/StatementKeys.ts"
+import { snapshotFrom } from "../FromDocument.ts"
+import { analysis, change, finding, input } from "../Fixtures.ts"
+
+const kinds = new Map(Object.entries(channelTable(() => 60_000)))
+const hook = "https://chat.test/hook"
+const secretText = "The token of every session is in this line"
+const secret = finding(3, { severity: "critical", category: "security", title: "Leaky session", message: secretText })
+const delivered = { finding: secret, salt: "5a17" }
+const other = finding(5, { severity: "low", title: "Plain" })
+const { pem } = makeStatementKey()
+
+const workspaceFor = (host: string, channel: object, review: object = {}) => {
+  const snapshot = snapshotFrom(
+    {
+      server: signing,
+      triggers: [{ name: "host", kind: host, base_url: "https://git.test", token: "t", webhook_secret: "s" }],
+      review: { output_language: "en", private: { channel: "ops" }, ...review },
+      outputs: {
+        channels: [
+          { name: "ops", webhook_url: hook, ...channel },
+          { name: "review", kind: host === "github" ? "github_pr_review" : "gitea_pr_review" },
+          { name: "issues", kind: `${host}_problem_issue` },
+          { name: "group", kind: "wecom_bot", webhook_url: hook }
+        ],
+        routes: { default: { line_comments: ["review"], summary: ["review", "issues", "group"] } }
+      },
+      workspaces: { instances: { shop: { source_repo: { trigger: "host", repo: "team/shop" } } } }
+    },
+    { TEST_STATEMENT_KEY: pem }
+  )
+  const workspace = snapshot.workspaces.get("shop")
+  if (workspace === undefined) throw new Error("no workspace")
+  return workspace
+}
+
+const planFor = (host: "gitea" | "github", channel: object, found: Analysis) => {
+  const workspace = workspaceFor(host, channel)
+  const given = input([], { analysis: found, workspace, change: { ...change, provider: host } })
+  const plan = planRows(kinds, given)
+  const verdict = planVerdict(workspace, given.change, found, plan)
+  return { plan, verdict, status: statusRows(given, verdict.state, verdict.description, { analysis: found, plan }) }
+}
+const chat = { kind: "feishu_bot" }
+const separated = (findings: Analysis["findings"]) =>
+  analysis(findings, {
+    private: [delivered],
+    summary: "",
+    inputs: { mergeBase: "b", prompts: "p", rules: [] },
+    notices: [{ _tag: "DeliveredPrivately", count: 1 }]
+  })
+
+describe("a finding for maintainers only", () => {
+  for (const host of ["gitea", "github"] as const)
+    for (const findings of [[other], []])
+      it(`${host}: is planned first and on its channel only, with ${findings.length} others`, () => {
+        const { plan, status, verdict } = planFor(host, chat, separated(findings))
+        const [first, ...rows] = plan
+        expect(first).toMatchObject({ channel: "ops", position: 0, operation: { _tag: "Chat", severity: "critical" } })
+        expect(JSON.stringify(first)).toContain(secretText)
+        expect(JSON.stringify(first)).toContain(privateDigest(delivered))
+        const others = JSON.stringify([rows, status, verdict])
+        for (const word of ["session", "Leaky", "5a17"]) expect(others).not.toContain(word)
+        for (const row of rows) expect(row.channel).not.toBe("ops")
+        const bodies = rows.map(({ operation }) => JSON.stringify(operation)).join("\n")
+        expect(bodies).toContain("1 problem was delivered to the maintainers only. It counts like others.")
+        expect(bodies).not.toContain('"No problems found.')
+        expect(verdict).toMatchObject({ isClean: false, description: { _tag: "ProblemsFound" } })
+      })
+
+  it("is an issue of the private repository, which later reviews without it resolve", () => {
+    const issue = { kind: "gitea_problem_issue", owner: "team", repo: "private", webhook_url: undefined }
+    const [first] = planFor("gitea", issue, separated([])).plan
+    expect(first).toMatchObject({ channel: "ops", operation: { _tag: "Issues", problems: [{ severity: "critical" }] } })
+    const [later] = planFor("gitea", issue, analysis([])).plan
+    expect(later).toMatchObject({ channel: "ops", operation: { _tag: "Issues", problems: [] } })
+    const { plan } = planFor("gitea", chat, analysis([]))
+    expect(plan.map(({ channel }) => channel)).not.toContain("ops")
+  })
+
+  it("is in the statement as a salted digest", () => {
+    const text = buildStatement(
+      {
+        runId: "r",
+        change,
+        head: "a".repeat(40),
+        base: undefined,
+        configHash: "c",
+        analysis: separated([other]),
+        review: { unread: "neutral", status_fail_on: "critical" }
+      },
+      "2026-01-01T00:00:00.000Z"
+    )
+    const { predicate } = JSON.parse(text ?? "")
+    expect(predicate).toMatchObject({ outcome: "failure", private: [{ sha256: privateDigest(delivered) }] })
+    for (const word of ["session", "5a17", secret.fingerprint]) expect(text).not.toContain(word)
+  })
+})

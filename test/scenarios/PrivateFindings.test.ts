@@ -1,0 +1,130 @@
+/**
+ * A finding that only maintainers get, through the real process: its words are in the message to their channel, and in nothing that the host,
+ * the dashboard, programs, agents or the commands get. A channel that refuses it is tested with the publisher.
+ */
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { AdminSession, adminEnv } from "../harness/AdminSession.ts"
+import { programFolder } from "../harness/AicrProcess.ts"
+import { startChatPlatform } from "../harness/ChatPlatform.ts"
+import type { ChatPlatform } from "../harness/ChatPlatform.ts"
+import { review, verdictsOn } from "../harness/FakeModel.ts"
+import { honest, Installation, listStates, markedLine, toFilePath } from "../harness/Installation.ts"
+import { callMcp } from "../harness/McpCalls.ts"
+import { makeStatementKey, signing, storedStatements } from "../harness/StatementKeys.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+/** Words of the finding, and of what the model writes about the change. */
+const words = ["zebra-title", "zebra-message", "zebra-fix", "zebra-summary", "zebra-confirmed"]
+const [title = "", message = "", suggestion = "", summary = "", confirmed = ""] = words
+
+let at: Installation
+let maintainers: ChatPlatform
+const requests: Array<string> = []
+beforeAll(async () => {
+  maintainers = await startChatPlatform()
+  at = await Installation.make({
+    queue: "sqlite",
+    review: { private: { channel: "maintainers" }, status_fail_on: "critical", log_thinking: false },
+    channels: [{ name: "maintainers", kind: "feishu_bot", webhook_url: maintainers.url }],
+    server: { ...signing, base_url: "https://aicr.test" },
+    env: { ...adminEnv, TEST_STATEMENT_KEY: makeStatementKey().pem }
+  })
+  at.host.onRequest = (request) => {
+    requests.push(JSON.stringify(request))
+    return undefined
+  }
+  at.model.script((request) => {
+    const verified = verdictsOn(JSON.stringify(request.body), { verdict: "confirm", reason: confirmed })
+    if (verified !== undefined) return verified
+    const own = honest(request)
+    const [name = "first"] = /marker-([a-z]+)-end/.exec(JSON.stringify(request.body))?.slice(1) ?? []
+    const secret = { file: toFilePath(name), line: markedLine, severity: "critical", category: "security" }
+    const quote = `export const marked = "marker-${name}-end"`
+    return "calls" in own ? review([{ ...secret, title, message, suggestion, quote }], summary) : own
+  })
+  await at.aicr.start()
+})
+afterAll(async () => {
+  await at[Symbol.asyncDispose]()
+  await maintainers.stop()
+})
+
+const aicr = (...args: ReadonlyArray<string>): Promise<string> =>
+  new Promise((resolve) => {
+    const argv = ["--disable-warning=ExperimentalWarning", "src/main.mjs", ...args]
+    const env = { PATH: process.env["PATH"], TEST_KEY: "key-of-the-model", TEST_TOKEN_0: "t", TEST_SECRET: "s" }
+    const program = join(programFolder, "node_modules/.bin/node")
+    execFile(program, argv, { cwd: programFolder, env }, (_error, out, err) => resolve(out + err))
+  })
+
+const ended = async (name: string) => {
+  const pull = await at.open(name)
+  await at.forge.notify(pull, "opened")
+  await waitUntil(() => listStates(pull).at(-1) === "failure" && at.unfinished().length === 0, {
+    timeout: 60_000,
+    describe: () => `${listStates(pull).join()} ${at.unfinished().join()} ${at.aicr.log.slice(-6000)}`
+  })
+  return pull
+}
+
+/** Returns what people and programs get about all reviews. */
+const outputs = async (admin: AdminSession): Promise<ReadonlyArray<readonly [string, string]>> => {
+  const runs = await admin.items("/runs")
+  const ids = runs.map(({ id }) => String(id))
+  const paths = [
+    "/runs",
+    "/changes",
+    "/stats",
+    "/stats/projects",
+    "/stats/outcomes",
+    "/events",
+    ...ids.flatMap((id) => [`/runs/${id}`, `/runs/${id}/log`])
+  ]
+  const replies = await Promise.all(
+    paths.map(async (path) => {
+      const { body, status } = await admin.get(path)
+      expect([path, status]).toEqual([path, 200])
+      return [path, JSON.stringify(body)] as const
+    })
+  )
+  const made = await admin.post("/tokens", { name: "agent", scopes: ["read"], repositories: ["host-0:team/one"] })
+  const named = { repository: "team/one", number: 1 }
+  const tools = await Promise.all(
+    ["status", "list_findings"].map(
+      async (tool) => [tool, (await callMcp(at.aicr.url, made.body["token"], tool, named)).text] as const
+    )
+  )
+  return [
+    ...replies,
+    ...tools,
+    ["requests to the host", requests.join("\n")],
+    [
+      "statements",
+      JSON.stringify(
+        [...storedStatements(join(at.directory, "objects")).values()].map((one) =>
+          Buffer.from(JSON.parse(one).payload, "base64").toString()
+        )
+      )
+    ],
+    ["log", at.aicr.log],
+    ["why", await aicr("why", "team/one#1", "--config", join(at.directory, "config.yaml"))]
+  ]
+}
+
+it("has its words in the message to maintainers, and nowhere else", { timeout: 120_000 }, async () => {
+  const pull = await ended("first")
+  expect(maintainers.got).toHaveLength(1)
+  for (const word of [title, message]) expect(maintainers.got[0]).toContain(word)
+  expect(pull.comments[0]?.body).toContain("1 problem was delivered to the maintainers only")
+  expect(pull.reviews.flatMap(({ comments }) => comments)).toEqual([])
+  const admin = await AdminSession.open(at.aicr.url)
+  const [run] = await admin.items("/runs")
+  expect(run).toMatchObject({ status: "succeeded", findings: 1, private: 1 })
+  const [statement] = storedStatements(join(at.directory, "objects")).values()
+  const { predicate } = JSON.parse(Buffer.from(JSON.parse(statement ?? "").payload, "base64").toString())
+  expect(predicate).toMatchObject({ outcome: "failure", findings: [], private: [{ sha256: expect.any(String) }] })
+  for (const [place, text] of await outputs(admin))
+    for (const word of words) expect([place, text.includes(word)]).toEqual([place, false])
+})
