@@ -159,7 +159,15 @@ export const NoticeKindName = Schema.Literals(noticeKinds)
 export const workspaceNoticeKinds = ["queue_expired", "review_failed"] as const satisfies ReadonlyArray<NoticeKind>
 
 /** Kinds of channels that carry notices. The others write to a change, which a notice may not have. */
-export const noticeChannelKinds = ["feishu_bot", "feishu_app", "wecom_bot", "wecom_app"] as const
+export const noticeChannelKinds = [
+  "feishu_bot",
+  "feishu_app",
+  "wecom_bot",
+  "wecom_app",
+  "slack_webhook",
+  "teams_webhook",
+  "webhook"
+] as const
 
 /** A notice of which at most one per key and channel is stored. */
 export const Notice = record({

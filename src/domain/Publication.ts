@@ -26,6 +26,7 @@ import { Anchor } from "./Problem.ts"
 import { CheckedCode } from "./IssueCode.ts"
 import { OperationId, TargetKey } from "./Keys.ts"
 import { Reason } from "./Reason.ts"
+import { ReviewData } from "./ReviewData.ts"
 import * as Field from "./Field.ts"
 import { record } from "./Record.ts"
 import type { RecordValues } from "./Record.ts"
@@ -224,6 +225,8 @@ export const Operation = Schema.Union([
     severity: Schema.optional(Severity),
     /** First message of a review, which mentions people. */
     first: Schema.optional(Schema.Boolean),
+    /** The review as data, in its first message to a receiver that reads it. */
+    review: Schema.optional(ReviewData),
     /** A message that only mentions people. */
     people: Schema.optional(Schema.Struct({ everyone: Schema.Boolean, mobiles: Schema.Array(Schema.String) }))
   }),

@@ -102,6 +102,9 @@ const vocabulary = {
     feishu_app: ["im_app_a"],
     wecom_bot: ["im_bot_b"],
     wecom_app: ["im_app_b"],
+    slack_webhook: [],
+    teams_webhook: [],
+    webhook: [],
     p4_swarm: []
   },
   connectionKind: {

@@ -7,7 +7,8 @@ import type { Workspace } from "../config/Snapshot.ts"
 import type { Entry } from "../domain/Entry.ts"
 import { newId } from "../domain/Ids.ts"
 import type { Publication } from "../domain/Publication.ts"
-import { platforms } from "./chat/BotMessage.ts"
+import { isPlatform, platforms } from "./chat/BotMessage.ts"
+import type { Platform } from "./chat/Platform.ts"
 import { labelsFor } from "./Labels.ts"
 import { safeUrl } from "./text/Links.ts"
 import { expiryId } from "./channels/OperationId.ts"
@@ -30,13 +31,13 @@ const describeChange = ({ head, target, url }: Entry["change"], safe: SafeText):
 }
 
 /** Managed issues are announced in Feishu groups only. */
-const toPlatform = (kind: string) => (kind === "wecom_bot" ? platforms.wecom_bot : platforms.feishu_bot)
+const toPlatform = (kind: string): Platform => (isPlatform(kind) ? platforms[kind] : platforms.feishu_bot)
 
 /** Returns the routed channels that are notified. */
 export const expiryChannels = (workspace: Pick<Workspace, "outputs">, change: Entry["change"]) =>
   route(workspace.outputs, change)
     .map(({ channel }) => channel)
-    .filter(({ kind, notify_feishu }) => Object.hasOwn(platforms, kind) || notify_feishu !== undefined)
+    .filter(({ kind, notify_feishu }) => isPlatform(kind) || notify_feishu !== undefined)
 
 /** Plans the notice. `hours` is the exceeded limit. */
 export const planExpiryNotice = (

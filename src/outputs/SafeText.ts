@@ -198,7 +198,9 @@ const safeText = (grammar: TextGrammar): SafeText => {
 export const safeTexts = {
   gfm: safeText(grammars.gfm),
   feishu: safeText(grammars.feishu),
-  wecom: safeText(grammars.wecom)
+  wecom: safeText(grammars.wecom),
+  slack: safeText(grammars.slack),
+  teams: safeText(grammars.teams)
 } as const
 
 /** Sanitiser for git hosts. */

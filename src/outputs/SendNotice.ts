@@ -6,25 +6,21 @@ import type { ForgeError } from "../forge/ForgeError.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
 import type { ChatSends } from "../store/ChatSends.ts"
 import { appKey, appSends } from "./chat/AppSend.ts"
-import type { AppSend } from "./chat/AppSend.ts"
 import { botSend } from "./chat/BotChannel.ts"
-import { platforms } from "./chat/BotMessage.ts"
+import { isPlatform, platforms } from "./chat/BotMessage.ts"
+import type { PlatformName } from "./chat/BotMessage.ts"
 import { ChannelMissing } from "./channels/Channel.ts"
-import type { ChatContext } from "./channels/Channel.ts"
 import { labelsFor } from "./Labels.ts"
 import { noticeSeverity, renderNotice, toLanguage } from "./chat/NoticeKinds.ts"
 import { noticeOutputs } from "./PlanNotices.ts"
+import type { MessageSender } from "./chat/MessageSend.ts"
 import { split } from "./chat/Split.ts"
 
-type PlatformName = keyof typeof platforms
-
-const senders: Readonly<Record<PlatformName, (context: ChatContext) => Effect.Effect<AppSend, ChannelMissing>>> = {
+const senders: Readonly<Record<PlatformName, MessageSender>> = {
   ...appSends,
   feishu_bot: botSend("feishu_bot"),
   wecom_bot: botSend("wecom_bot")
 }
-
-const isPlatform = (kind: string): kind is PlatformName => Object.hasOwn(platforms, kind)
 
 /** A message that is ready to be sent. */
 export interface PreparedNotice {

@@ -194,6 +194,19 @@ describe("a suggestion", () => {
   })
 })
 
+/** Texts of a message that its platform interprets: not the runs of code in Teams. */
+const listTexts = (value: unknown): ReadonlyArray<string> =>
+  typeof value !== "object" || value === null
+    ? []
+    : Object.entries(value).flatMap(([key, child]) =>
+        key === "text" && typeof child === "string" && !isObjectOf(value, "TextRun", "plain_text")
+          ? [child]
+          : listTexts(child)
+      )
+
+const isObjectOf = (value: object, ...types: ReadonlyArray<string>): boolean =>
+  "type" in value && types.some((type) => type === value.type)
+
 describe("chat messages are inert", () => {
   it.each(["feishu_bot", "wecom_bot"] as const)("on %s", (name) => {
     const kind = channelTable(() => 60_000)[name]
@@ -209,6 +222,30 @@ describe("chat messages are inert", () => {
         expect(body.match(/<[a-z/@!?]|<at|@all|\]\((?!http:\/\/forge\.test\/)/gi) ?? []).toEqual([])
         const outside = body.replace(/```[\s\S]*?```|`[^`]*`/g, "").replaceAll(/\]\([^)]*\)/g, "")
         expect(outside.match(/@[\w-]|https?:\/\//g) ?? []).toEqual([])
+      }
+    }
+  })
+
+  it.each(["slack_webhook", "teams_webhook"] as const)("on %s, in the sent request", (name) => {
+    const kind = channelTable(() => 60_000)[name]
+    for (const text of third(name === "slack_webhook" ? 0 : 1)) {
+      const planned = kind.plan(hostileInput(text), channel({ name, kind: name, webhook_url_env: "HOOK" }), {
+        lineComments: false,
+        summary: true
+      })
+      for (const { operation } of planned) {
+        if (operation._tag !== "Chat") throw new Error("not a message")
+        const { body, severity, title } = operation
+        const message: object = platforms[name].message({ title, body, severity })
+        const texts = listTexts(message)
+        // Slack: what is in angle brackets is a link or a mention. Teams: only links, and addresses as text.
+        const found =
+          name === "slack_webhook"
+            ? texts.flatMap((one) => one.match(/<(?!http:\/\/forge\.test\/)[^>]*>?/g) ?? [])
+            : texts.flatMap(
+                (one) => one.match(/\]\((?!http:\/\/forge\.test\/)|(?<!\]\()https?:\/\/|<at|\bwww\.\w/gi) ?? []
+              )
+        expect(found).toEqual([])
       }
     }
   })

@@ -27,12 +27,15 @@ const triggerKinds: ReadonlyMap<string, ReadonlyArray<string>> = new Map(
   })
 )
 
-/** Messages of WeCom applications cannot mention everyone in their group chat. */
+/** Kinds whose messages cannot mention everyone. */
+const withoutEveryone = new Set(["wecom_app", "teams_webhook", "webhook"])
+
 const checkEveryone = ({ path, value }: TreePosition<Tree>, { error }: CrossCheckReports): void => {
-  if (textAt(value, "kind") === "wecom_app" && textAt(value, "mention_fallback") === "all")
+  const kind = textAt(value, "kind") ?? ""
+  if (withoutEveryone.has(kind) && textAt(value, "mention_fallback") === "all")
     error({
       path: [...path, "mention_fallback"],
-      reason: { _tag: "NobodyMentionsAll" },
+      reason: { _tag: "NobodyMentionsAll", kind },
       at: "value"
     })
 }
@@ -249,6 +252,9 @@ const checkDirectory = ({ path, value }: TreePosition<Tree>, kind: string, error
     })
 }
 
+/** Kinds that post to a URL. */
+const hookKinds = new Set(["feishu_bot", "wecom_bot", "slack_webhook", "teams_webhook", "webhook"])
+
 const checkChannel = (
   { path, value }: TreePosition<Tree>,
   triggers: ReadonlyMap<string | undefined, string | undefined>,
@@ -266,8 +272,8 @@ const checkChannel = (
       reason: { _tag: "TriggerKindUnfit", kind, kinds: fitting, actual: triggerKind },
       at: "value"
     })
-  if ((kind === "feishu_bot" || kind === "wecom_bot") && !has("webhook_url"))
-    missing("webhook_url_env", { _tag: "WebhookUrlMissing", kind })
+  if (hookKinds.has(kind) && !has("webhook_url")) missing("webhook_url_env", { _tag: "WebhookUrlMissing", kind })
+  if (kind === "webhook" && !has("secret")) missing("secret_env", { _tag: "HookSecretMissing" })
   if (kind === "feishu_app" && value["connection"] === undefined) {
     if (value["app_id"] === undefined) missing("app_id", { _tag: "ChannelAppIdMissing" })
     if (!has("app_secret")) missing("app_secret_env", { _tag: "AppSecretMissing" })

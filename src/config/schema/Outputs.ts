@@ -26,7 +26,8 @@ const gitlab = ["gitlab_mr_review", "gitlab_problem_issue"]
 const hosts = { when: kinds(...gitea, ...github, ...gitlab) }
 const reviews = { when: kinds("gitea_pr_review", "github_pr_review", "gitlab_mr_review") }
 const issues = { when: kinds("gitea_problem_issue", "github_problem_issue", "gitlab_problem_issue") }
-const bots = { when: kinds("feishu_bot", "wecom_bot") }
+const hooks = { when: kinds("feishu_bot", "wecom_bot", "slack_webhook", "teams_webhook", "webhook") }
+const signed = { when: kinds("feishu_bot", "wecom_bot", "webhook") }
 const feishuApp = { when: kinds("feishu_app") }
 const chats = { when: kinds("feishu_app", "wecom_app", "wecom_bot", "feishu_bot") }
 const swarm = { when: kinds("p4_swarm") }
@@ -176,13 +177,13 @@ export const Channel = Schema.Struct({
     ...hosts,
     exclusive: ["token_env"]
   }),
-  webhook_url_env: optional(EnvName, "outputs.channels[].webhook_url_env", bots),
+  webhook_url_env: optional(EnvName, "outputs.channels[].webhook_url_env", hooks),
   webhook_url: optional(Secret, "outputs.channels[].webhook_url", {
-    ...bots,
+    ...hooks,
     exclusive: ["webhook_url_env"]
   }),
-  secret_env: optional(EnvName, "outputs.channels[].secret_env", bots),
-  secret: optional(Secret, "outputs.channels[].secret", { ...bots, exclusive: ["secret_env"] }),
+  secret_env: optional(EnvName, "outputs.channels[].secret_env", signed),
+  secret: optional(Secret, "outputs.channels[].secret", { ...signed, exclusive: ["secret_env"] }),
   base_url: optional(Url, "outputs.channels[].base_url", {
     when: kinds(...gitea, ...github, ...gitlab, "feishu_app", "p4_swarm"),
     requiredWhen: kinds("p4_swarm"),

@@ -4,7 +4,7 @@ import type { Params } from "../ReasonParams.ts"
 export const configEntityReasons = {
   /** Channels. */
   HostDiffers: { trigger: "text" },
-  NobodyMentionsAll: {},
+  NobodyMentionsAll: { kind: "text" },
   MentionNeedsMembers: { kind: "text" },
   NoCommitChanges: {},
   ChannelLeftOut: { channel: "text", place: "text" },
@@ -17,6 +17,7 @@ export const configEntityReasons = {
   DirectoryOfFeishu: { kind: "text" },
   TriggerKindUnfit: { kind: "text", kinds: "texts", actual: "text" },
   WebhookUrlMissing: { kind: "text" },
+  HookSecretMissing: {},
   ChannelAppIdMissing: {},
   AppSecretMissing: {},
   ConnectionKindUnfit: { actual: "text", kind: "text" },

@@ -6,6 +6,7 @@ import { isForgeKind } from "../../domain/Kinds.ts"
 import { findHostMismatch } from "./ChannelHost.ts"
 import { channelTable } from "./Channels.ts"
 import { route } from "./Routing.ts"
+import { isPlatform } from "../chat/BotMessage.ts"
 import { hasMembers } from "../chat/MemberMention.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
@@ -40,7 +41,7 @@ const unusedFields = (channel: ChannelConfig, path: string): ReadonlyArray<Confi
     ["mention_fallback", channel.mention_fallback !== undefined && kind === "p4_swarm", "ChangelistUserMentioned"],
     ["no_problems", channel.no_problems !== undefined && isIssue(kind), "IssuesNeedProblems"],
     ["templates.summary", channel.templates.summary !== undefined && isIssue(kind), "IssuesWithoutSummary"],
-    ["templates.problem", channel.templates.problem !== undefined && /_(?:bot|app)$/.test(kind), "SummaryRendersAll"]
+    ["templates.problem", channel.templates.problem !== undefined && isPlatform(kind), "SummaryRendersAll"]
   ]
   return rows
     .filter(([, isSet]) => isSet)

@@ -43,5 +43,8 @@ export const channelTable = (bodyLimit: (kind: ForgeKind) => number) =>
     wecom_bot: botChannel("wecom_bot"),
     feishu_app: appChannel("feishu_app"),
     wecom_app: appChannel("wecom_app"),
+    slack_webhook: appChannel("slack_webhook"),
+    teams_webhook: appChannel("teams_webhook"),
+    webhook: appChannel("webhook"),
     p4_swarm: swarmChannel()
   }) satisfies Record<string, ChannelKind>

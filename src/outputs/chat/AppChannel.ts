@@ -1,5 +1,5 @@
 /**
- * Publishes a review as messages of a chat application, one publication per message. Sent messages cannot be queried: a message without a
+ * Publishes a review as messages of a chat application or to a webhook with a status, one publication per message. Sent messages cannot be queried: a message without a
  * response is sent again with its key while the platform recognises the key; after that it counts as sent, as with bots.
  */
 import { Clock, Effect } from "effect"
@@ -32,7 +32,7 @@ export const appChannel = (name: AppName): ChannelKind => ({
     if (operation._tag !== "Chat") return yield* wrongChannelKind(publication)
     const { keyMillis } = yield* appSends[name](context)
     // WeCom compares whole requests: another author found for the mention would make another message.
-    const isSame = name === "feishu_app" || !operation.body.includes(mentionSlot)
+    const isSame = name !== "wecom_app" || !operation.body.includes(mentionSlot)
     const age = (yield* Clock.currentTimeMillis) - (idMillis(id) ?? 0)
     if (isSame && age < keyMillis - keyMarginMillis) return undefined
     return { hostId: `unconfirmed:${operationId}`, url: undefined }

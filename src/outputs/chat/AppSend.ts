@@ -1,27 +1,20 @@
-/** Sends a message of a chat application to the recipients of its channel. Rows of a table, one per platform. */
+/** Sends a message to the recipients of its channel. Rows of a table: chat applications, and the webhooks of HookSends.ts. */
 import { createHash } from "node:crypto"
 import { Duration, Effect } from "effect"
 import type { ChatConnection } from "../../config/schema/Im.ts"
 import { ChatApps, duplicateCheck, keySeconds, platformUrl } from "../../chat/ChatApps.ts"
 import { countPersons, withinDailyPersons } from "../../chat/DailyPersons.ts"
 import type { Reason } from "../../domain/Reason.ts"
-import { ForgeError } from "../../forge/ForgeError.ts"
-import type { Writing } from "../../forge/WriteOwner.ts"
-import type { ChatSends } from "../../store/ChatSends.ts"
-import type { ChatOperation } from "./BotChannel.ts"
 import { platforms } from "./BotMessage.ts"
 import { ChannelMissing } from "../channels/Channel.ts"
 import type { ChatContext } from "../channels/Channel.ts"
 import { pacedChat } from "./ChatPacing.ts"
+import { hookSends } from "./HookSends.ts"
+import type { HookName } from "./HookSends.ts"
+import type { MessageSend, MessageSender } from "./MessageSend.ts"
 
-export type AppName = "feishu_app" | "wecom_app"
-
-export interface AppSend {
-  /** Time in which a repeated message with the same key is one message; 0 without keys. */
-  readonly keyMillis: number
-  /** `key`: at most 50 characters. */
-  readonly send: (operation: ChatOperation, key: string) => Effect.Effect<void, ForgeError, ChatSends | Writing>
-}
+type PlatformAppName = "feishu_app" | "wecom_app"
+export type AppName = PlatformAppName | HookName
 
 /** Feishu: 5 messages a second to one recipient, over all bots. */
 const feishuGap = Duration.seconds(1)
@@ -64,7 +57,7 @@ const feishu = Effect.fnUntraced(function* (context: ChatContext) {
       const request = api.call("POST", `${path}?receive_id_type=${type}`, path, body)
       return Effect.asVoid(pacedChat(["feishu", baseUrl, id], feishuGap, `POST ${path}`, request))
     }
-  } satisfies AppSend
+  } satisfies MessageSend
 })
 
 /** Reports recipients that do not get the message. If there is none that does, the platform refuses the request. */
@@ -110,13 +103,10 @@ const wecom = Effect.fnUntraced(function* (context: ChatContext) {
           )
       return Effect.flatMap(limited, (response) => reportInvalid(context, response))
     }
-  } satisfies AppSend
+  } satisfies MessageSend
 })
 
-export const appSends: Readonly<Record<AppName, (context: ChatContext) => Effect.Effect<AppSend, ChannelMissing>>> = {
-  feishu_app: feishu,
-  wecom_app: wecom
-}
+export const appSends: Readonly<Record<AppName, MessageSender>> = { feishu_app: feishu, wecom_app: wecom, ...hookSends }
 
 /** Returns the key of a message: an id of an operation has at most 50 characters, others are hashed. */
 export const appKey = (operationId: string): string =>

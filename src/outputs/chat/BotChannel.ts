@@ -6,13 +6,14 @@ import { Duration, Effect } from "effect"
 import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
 import { hasNews } from "../../domain/Analysis.ts"
 import { isForgeKind } from "../../domain/Kinds.ts"
-import type { Operation, Publication } from "../../domain/Publication.ts"
+import type { Publication } from "../../domain/Publication.ts"
 import { resolveAuthor } from "../channels/Author.ts"
-import { signFeishuMessage, post } from "./BotHook.ts"
+import { findBot, signFeishuMessage, post } from "./BotHook.ts"
 import type { Bot } from "./BotHook.ts"
 import { platforms } from "./BotMessage.ts"
-import type { People } from "./BotMessage.ts"
-import { ChannelMissing } from "../channels/Channel.ts"
+import type { PlatformName } from "./BotMessage.ts"
+import type { ChatOperation } from "./MessageSend.ts"
+import type { People, Platform } from "./Platform.ts"
 import type { ChannelKind, ChatContext, Planned, ChannelContext } from "../channels/Channel.ts"
 import { wrongChannelKind } from "../channels/WrongChannelKind.ts"
 import { labelsFor } from "../Labels.ts"
@@ -25,8 +26,6 @@ import { renderChat } from "../text/Render.ts"
 import { countHidden, visibleFindings } from "../review/VisibleFindings.ts"
 import { split } from "./Split.ts"
 
-export type ChatOperation = Extract<Operation, { readonly _tag: "Chat" }>
-type PlatformName = keyof typeof platforms
 type BotName = Extract<PlatformName, `${string}_bot`>
 
 /** Upper bound for the messages of one review. */
@@ -44,7 +43,7 @@ export const planChat =
     if (!hasNews(analysis) && change.requestedBy === undefined) return []
     if (visible.length === 0 && cleanPolicy(workspace, channel, analysis) !== "publish") return []
     const labels = labelsFor(workspace.review.output_language)
-    const { limit, safe } = platforms[name]
+    const { limit, safe, toData }: Platform = platforms[name]
     const hidden = countHidden(channel, analysis)
     const listed = visible.slice(0, channel.max_comments ?? Number.POSITIVE_INFINITY)
     const text = renderChat(input, channel, listed, hidden, {
@@ -62,7 +61,10 @@ export const planChat =
         title,
         body,
         first: i === 0,
-        ...(severity === undefined ? {} : { severity })
+        ...(severity === undefined ? {} : { severity }),
+        ...(toData === undefined || i > 0
+          ? {}
+          : { review: toData(input, listed, hidden + visible.length - listed.length) })
       }
       return { operationId: operationId(input, channel.name, "Chat", i), operation }
     })
@@ -108,7 +110,11 @@ const send = Effect.fnUntraced(function* (name: BotName, bot: Bot, operation: Ch
   const { call, message } = platforms[name]
   const { title, body, severity, people } = operation
   const payload = people === undefined || call === undefined ? message({ title, body, severity }) : call(title, people)
-  yield* post(bot, gaps[name], name === "feishu_bot" ? { ...(yield* signFeishuMessage(bot)), ...payload } : payload)
+  yield* post(
+    bot,
+    { gap: gaps[name], hasCode: true },
+    name === "feishu_bot" ? { ...(yield* signFeishuMessage(bot)), ...payload } : payload
+  )
 })
 
 /** Returns how messages of their own are sent. The platform recognises no repeated message. */
@@ -137,13 +143,6 @@ const planCalls = (
         }
       ]
 
-const findBot = (context: ChatContext, holder: object): Effect.Effect<Bot, ChannelMissing> => {
-  const url = context.credential(holder, "webhook_url")
-  return url === undefined
-    ? Effect.fail(new ChannelMissing({ why: { _tag: "NoWebhookUrl", channel: context.channel.name } }))
-    : Effect.succeed({ url, secret: context.credential(holder, "secret") })
-}
-
 export const findPeople = Effect.fnUntraced(function* (context: ChannelContext, { head, body, first }: ChatOperation) {
   const { channel, change } = context
   const isMentioned = body.includes(mentionSlot)
@@ -155,8 +154,8 @@ export const findPeople = Effect.fnUntraced(function* (context: ChannelContext, 
       : isForgeKind(change.provider)
         ? yield* resolveAuthor(context, head)
         : change.author?.username
-  // An account of a host is no id of Feishu, so its name does not notify its person.
-  const isNotified = author !== undefined && (member !== undefined || !channel.kind.startsWith("feishu_"))
+  // An account of a host is an id of WeCom only; elsewhere its name does not notify its person.
+  const isNotified = author !== undefined && (member !== undefined || channel.kind.startsWith("wecom_"))
   const everyone = isMentioned && !isNotified && channel.mention_fallback === "all"
   const isMember = member !== undefined
   const mobiles = first === true ? (channel.mentioned_mobile_list ?? []) : []

@@ -1,6 +1,6 @@
 /**
- * Posts to the webhook of a chat bot. The URL is a credential: it never appears in errors or logs. The platforms respond with
- * status 200 and a code of their own; this file maps the code to a `ForgeError` reason.
+ * Posts to the webhook of a channel. The URL is a credential: it never appears in errors or logs. Feishu and WeCom respond with
+ * status 200 and a code of their own; this file maps the code, or the status of others, to a `ForgeError` reason.
  */
 import { createHmac } from "node:crypto"
 import { Clock, Duration, Effect, Option, Redacted, Schema } from "effect"
@@ -11,6 +11,8 @@ import { ResponseTimeout } from "../../forge/ResponseTimeout.ts"
 import { ForgeError } from "../../forge/ForgeError.ts"
 import { flatHeaders, retryAfter } from "../../forge/HostResponse.ts"
 import type { HostResponse } from "../../forge/HostResponse.ts"
+import { ChannelMissing } from "../channels/Channel.ts"
+import type { ChatContext } from "../channels/Channel.ts"
 import { pacedChat } from "./ChatPacing.ts"
 
 export interface Bot {
@@ -60,20 +62,26 @@ const refusalIn = ({ body, status }: HostResponse): ForgeError | undefined => {
   return toError(isTransient(code, words) ? "rate_limited" : "invalid", { _tag: "BotRefused", code, words }, status)
 }
 
-const checkResponse = (response: HostResponse, now: number): Effect.Effect<void, ForgeError> => {
+/** The word with which a receiver names a refusal, such as `no_service`. Other text of a response is not repeated. */
+const refusalWord = /^[a-z_]{1,60}$/
+
+const refusedWith = ({ body, status }: HostResponse): ForgeError =>
+  refusalWord.test(body.trim())
+    ? toError("invalid", { _tag: "BotRefused", code: status, words: body.trim() }, status)
+    : toError("invalid", { _tag: "BotResponded", status, advice: checkUrl }, status)
+
+const checkResponse = (response: HostResponse, now: number, hasCode: boolean): Effect.Effect<void, ForgeError> => {
   const { body, headers, status } = response
   const retryAfterMillis = retryAfter(headers, now)
   if (status === 429 || (status === 403 && retryAfterMillis !== undefined)) {
     return Effect.fail(toError("rate_limited", { _tag: "BotLimitsRequests" }, status, retryAfterMillis))
   }
-  const refusal = refusalIn(response)
+  const refusal = hasCode ? refusalIn(response) : undefined
   if (refusal !== undefined) return Effect.fail(refusal)
   if (status === 503) return Effect.fail(toError("unavailable", { _tag: "BotUnavailable" }, status))
   if (status >= 500) return Effect.fail(toError("unknown_outcome", { _tag: "BotResponded", status }, status))
-  if (status < 200 || status > 299) {
-    return Effect.fail(toError("invalid", { _tag: "BotResponded", status, advice: checkUrl }, status))
-  }
-  return Option.isNone(decodeResponse(body))
+  if (status < 200 || status > 299) return Effect.fail(refusedWith(response))
+  return hasCode && Option.isNone(decodeResponse(body))
     ? Effect.fail(toError("invalid", { _tag: "BotUnreadable", advice: checkUrl }))
     : Effect.void
 }
@@ -84,23 +92,44 @@ const neverSent = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CON
 const toErrorCode = (cause: unknown): string =>
   typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
 
-/** `gap`: time between messages of this bot, of all nodes. */
-export const post = Effect.fnUntraced(function* (bot: Bot, gap: Duration.Duration, body: object) {
+/** Returns the webhook of a channel or of a part of it, `holder`. */
+export const findBot = (context: ChatContext, holder: object): Effect.Effect<Bot, ChannelMissing> => {
+  const url = context.credential(holder, "webhook_url")
+  return url === undefined
+    ? Effect.fail(new ChannelMissing({ why: { _tag: "NoWebhookUrl", channel: context.channel.name } }))
+    : Effect.succeed({ url, secret: context.credential(holder, "secret") })
+}
+
+/** Differences between receivers. */
+interface HookProtocol {
+  /** Time between messages to one URL, of all nodes. */
+  readonly gap: Duration.Duration
+  /** True if a response has status 200 and a code. */
+  readonly hasCode: boolean
+  /** Returns further headers of a request, such as the signature of its body. */
+  readonly headers?: (body: string) => Readonly<Record<string, string>>
+}
+
+export const post = Effect.fnUntraced(function* (bot: Bot, protocol: HookProtocol, body: object) {
   const url = Redacted.value(bot.url)
   if (!URL.canParse(url) || !/^https?:/.test(url)) {
     return yield* toError("invalid", { _tag: "BotUrlInvalid" })
   }
-  return yield* pacedChat(["bot", url], gap, operation, request(url, body))
+  return yield* pacedChat(["bot", url], protocol.gap, operation, request(url, protocol, JSON.stringify(body)))
 })
 
-const request = Effect.fnUntraced(function* (url: string, body: object): Effect.fn.Return<void, ForgeError> {
+const request = Effect.fnUntraced(function* (
+  url: string,
+  { hasCode, headers }: HookProtocol,
+  body: string
+): Effect.fn.Return<void, ForgeError> {
   const timeout = Duration.toMillis(yield* ResponseTimeout)
   const bounded = yield* Effect.tryPromise({
     try: async (signal) => {
       const response = await send(url, {
         method: "POST",
-        headers: { "content-type": "application/json; charset=utf-8", "user-agent": "aicr" },
-        body: JSON.stringify(body),
+        headers: { "content-type": "application/json; charset=utf-8", "user-agent": "aicr", ...headers?.(body) },
+        body,
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
         ...throughProxy(url)
       })
@@ -117,7 +146,7 @@ const request = Effect.fnUntraced(function* (url: string, body: object): Effect.
         : toError("unknown_outcome", { _tag: "BotSilent" })
     }
   })
-  return yield* checkResponse(bounded, yield* Clock.currentTimeMillis)
+  return yield* checkResponse(bounded, yield* Clock.currentTimeMillis, hasCode)
 })
 
 /** Computes Feishu's signature for a custom bot: the key is timestamp and secret, the message is empty. */

@@ -1,37 +1,11 @@
-/** Formats of messages and mentions on the two chat platforms. Rows of a table; pure. */
+/** Formats of messages and mentions on each platform. Rows of a table; pure. */
 import type { Severity } from "../../domain/Kinds.ts"
-import { plainLine } from "../text/InertText.ts"
 import { safeTexts } from "../SafeText.ts"
-import type { SafeText } from "../SafeText.ts"
-
-interface ChatMessage {
-  readonly title: string
-  readonly body: string
-  readonly severity: Severity | undefined
-}
-
-/** People whom a message notifies. */
-export interface People {
-  /** Account of the author; undefined if unknown. */
-  readonly author: string | undefined
-  /** True if the author is named by an id of the platform. */
-  readonly isMember?: boolean
-  readonly everyone: boolean
-  /** Telephone numbers, WeCom only. */
-  readonly mobiles: ReadonlyArray<string>
-}
-
-export interface Platform {
-  /** Renders external text in the platform's markup. */
-  readonly safe: SafeText
-  /** Maximum length of one message in UTF-8 bytes. */
-  readonly limit: number
-  /** Returns the text of the author's mention. */
-  readonly mention: (people: People) => string
-  readonly message: (message: ChatMessage) => object
-  /** Builds another message for people whom the first one cannot notify; undefined on platforms without such people. */
-  readonly call: ((title: string, people: Pick<People, "everyone" | "mobiles">) => object) | undefined
-}
+import { titled } from "./MessageTitle.ts"
+import type { ChatMessage, Platform } from "./Platform.ts"
+import { slackWebhook } from "./SlackMessage.ts"
+import { teamsWebhook } from "./TeamsMessage.ts"
+import { plainWebhook } from "./WebhookMessage.ts"
 
 const id = /^[\w.@-]{1,100}$/
 
@@ -45,8 +19,6 @@ const colors: Readonly<Record<Severity, string>> = {
   low: "yellow",
   info: "blue"
 }
-
-const titled = (title: string): string => plainLine(title.slice(0, 200))
 
 const card = ({ title, body, severity }: ChatMessage) => ({
   msg_type: "interactive",
@@ -107,5 +79,11 @@ export const platforms = {
   // 30 KB for the whole request.
   feishu_app: { ...bots.feishu_bot, limit: 14_000 },
   // 2048 bytes for title and text. Applications call no telephone numbers.
-  wecom_app: { ...bots.wecom_bot, limit: 1350, call: undefined }
+  wecom_app: { ...bots.wecom_bot, limit: 1350, call: undefined },
+  slack_webhook: slackWebhook,
+  teams_webhook: teamsWebhook,
+  webhook: plainWebhook
 } as const satisfies Record<string, Platform>
+
+export type PlatformName = keyof typeof platforms
+export const isPlatform = (kind: string): kind is PlatformName => Object.hasOwn(platforms, kind)

@@ -9,14 +9,20 @@ const bytes = (text: string): number => Buffer.byteLength(text, "utf8")
 /** Longest markup in angle brackets that is kept whole: a mention, or the place of one. */
 const maxTag = 200
 
-/** Returns the position before which a piece ends, so that no mention is split. */
+/** Longest escape of a character, such as `&amp;`. */
+const maxEscape = 6
+
+/** Returns the position before which a piece ends, so that no mention and no escape is split. */
 const endOf = (piece: string): number => {
   const tag = piece.lastIndexOf("<at ")
   const bracket = piece.lastIndexOf("<")
   const isOpenMention = tag >= 0 && !piece.includes("</at>", tag)
   const isOpenTag = bracket >= 0 && !piece.includes(">", bracket)
   const at = isOpenMention ? tag : isOpenTag ? bracket : piece.length
-  return at > 0 && piece.length - at <= maxTag ? at : piece.length
+  const end = at > 0 && piece.length - at <= maxTag ? at : piece.length
+  const escape = piece.lastIndexOf("&")
+  const isOpenEscape = escape > 0 && piece.length - escape < maxEscape && !piece.includes(";", escape)
+  return isOpenEscape ? Math.min(escape, end) : end
 }
 
 /** Splits a line that is too long for a part into pieces of whole characters. */

@@ -1,6 +1,6 @@
 /**
  * Escaping of text, and the syntax for code, emphasis and links, in the markup of each target: GitHub Flavored Markdown (all git
- * hosts), the Markdown of Feishu's cards, and that of WeCom's bots. Rows of a table; pure.
+ * hosts), the Markdown of Feishu's cards, that of WeCom's bots, Slack's and that of cards in Teams. Rows of a table; pure.
  */
 import { inertText, oneLine, withoutAddresses, withoutControls, withoutMarkers, zeroWidth } from "./InertText.ts"
 
@@ -130,6 +130,20 @@ const chatSpan = (code: string): string => {
   return inner === "" ? "" : `\`${inner}\``
 }
 
+const withoutOpenTags = (text: string): string => text.replace(/<(?=\S|$)/g, `<${zeroWidth}`)
+
+/** Breaks the end of what a platform without escapes could take for the text of a link, and code spans. */
+const withoutLinks = (text: string): string => text.replace(/\](?=\(|$)/g, `]${zeroWidth}`).replaceAll("`", "\u02cb")
+
+/** Slack's escapes, which are the only ones that it has: without them a text could mention everyone. */
+const slackEscapes = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+
+const slackCode = (code: string): string => slackEscapes(withoutLinks(code))
+
+/** Teams shows code as text, and links addresses in it. */
+const teamsCode = (code: string): string => withoutLinks(withoutOpenTags(withoutMentions(withoutAddresses(code))))
+
 export const grammars = {
   gfm: {
     isActive: true,
@@ -158,10 +172,7 @@ export const grammars = {
   wecom: {
     isActive: false,
     text: (text, atStart) => {
-      const broken = withoutMentions(text)
-        .replace(/<(?=\S|$)/g, `<${zeroWidth}`)
-        .replace(/\](?=\(|$)/g, `]${zeroWidth}`)
-        .replaceAll("`", "\u02cb")
+      const broken = withoutLinks(withoutOpenTags(withoutMentions(text)))
       return atStart ? broken.replace(/^(?=[#>])/, zeroWidth) : broken
     },
     codeSpan: chatSpan,
@@ -174,6 +185,36 @@ export const grammars = {
     codeBar: "|",
     strong: "**",
     emphasis: "",
+    link: (text, url) => `[${text}](${url})`,
+    quote: "> "
+  },
+  /** Slack's mrkdwn, whose own markup is written when the message is sent (chat/OwnMarkup.ts). */
+  slack: {
+    isActive: false,
+    text: (text, atStart) => {
+      const broken = withoutLinks(withoutMentions(text))
+      return slackEscapes(atStart ? broken.replace(/^(?=[#>])/, zeroWidth) : broken)
+    },
+    codeSpan: (code) => (flat(code) === "" ? "" : `\`${slackCode(flat(code))}\``),
+    codeBlock: (_, code) => `\`\`\`\n${slackCode(withoutMarkers(withoutControls(code)).replace(/\n$/, ""))}\n\`\`\``,
+    codeBar: "|",
+    strong: "**",
+    emphasis: "_",
+    link: (text, url) => `[${text}](${url})`,
+    quote: "> "
+  },
+  /** The Markdown of a text in an Adaptive Card of Teams: no code, no quotations and no escapes. */
+  teams: {
+    isActive: false,
+    text: (text, atStart) => {
+      const broken = withoutLinks(withoutOpenTags(withoutMentions(withoutAddresses(text))))
+      return atStart ? broken.replace(/^(?=[#>])/, zeroWidth) : broken
+    },
+    codeSpan: (code) => (flat(code) === "" ? "" : `\`${teamsCode(flat(code))}\``),
+    codeBlock: (_, code) => `\`\`\`\n${withoutLinks(withoutMarkers(withoutControls(code)).replace(/\n$/, ""))}\n\`\`\``,
+    codeBar: "|",
+    strong: "**",
+    emphasis: "_",
     link: (text, url) => `[${text}](${url})`,
     quote: "> "
   }

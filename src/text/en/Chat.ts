@@ -38,13 +38,13 @@ export const chatTexts = {
   CheckConnectionCredentials: "its token is refused; check the credentials of the connection",
   ApplicationLacksPermission: "the application lacks a permission, or may not write there",
   PlatformLimitsRequests: "the platform limits the requests of the service; it is sent later",
-  BotLimitsRequests: "the chat bot limits the requests of the service; the message is sent later",
-  BotUnavailable: "the chat bot is unavailable",
-  BotResponded: "the chat bot responded with status {status}[[; {advice}]]",
-  BotUnreadable: "the chat bot sent an unexpected response; {advice}",
+  BotLimitsRequests: "the webhook limits the requests of the service; the message is sent later",
+  BotUnavailable: "the webhook is unavailable",
+  BotResponded: "the webhook responded with status {status}[[; {advice}]]",
+  BotUnreadable: "the webhook sent an unexpected response; {advice}",
   CheckWebhookUrl: "check webhook_url of the channel",
-  BotRefused: "the chat bot refused the message with code {code}: {words}",
-  BotUrlInvalid: "the chat bot has an invalid URL; set webhook_url to an http or https URL",
-  BotUnreachable: "the chat bot could not be reached ({error})",
-  BotSilent: "the chat bot sent no response"
+  BotRefused: "the webhook refused the message with code {code}: {words}",
+  BotUrlInvalid: "the webhook of the channel has an invalid URL; set webhook_url to an http or https URL",
+  BotUnreachable: "the webhook could not be reached ({error})",
+  BotSilent: "the webhook sent no response"
 } as const satisfies Record<keyof typeof chatReasons, string>

@@ -4,7 +4,7 @@ import type { configEntityReasons } from "../../domain/reasons/ConfigEntity.ts"
 export const configEntityTexts = {
   HostDiffers:
     "is of another host than trigger {trigger}, whose credential is not sent there; set token_env of the channel, or drop base_url",
-  NobodyMentionsAll: "all does not exist for kind wecom_app, whose messages cannot mention everyone; use skip",
+  NobodyMentionsAll: "all does not exist for kind {kind}, whose messages cannot mention everyone; use skip",
   MentionNeedsMembers:
     "has no effect on kind {kind} without members, because accounts of a git host are no ids of Feishu; set member_directory or user_mappings",
   NoCommitChanges: "no change is of kind commit, so the rule matches nothing; commits that are pushed are of kind push",
@@ -22,6 +22,7 @@ export const configEntityTexts = {
   DirectoryOfFeishu: "feishu_api works with kind feishu_app only; kind {kind} needs source: file",
   TriggerKindUnfit: "{kind} works with triggers of kind {kinds}, not {actual}",
   WebhookUrlMissing: "missing; kind {kind} needs webhook_url_env or webhook_url",
+  HookSecretMissing: "missing; kind webhook needs secret_env or secret, with which its requests are signed",
   ChannelAppIdMissing: "missing; kind feishu_app needs app_id, or a connection",
   AppSecretMissing: "missing; kind feishu_app needs app_secret_env or app_secret, or a connection",
   ConnectionKindUnfit: "is of kind {actual}; {kind} needs one of kind {kind}",

@@ -359,14 +359,14 @@ export const fieldTexts = {
   "outputs.channels[].user_env": "Environment variable that holds the user.",
   "outputs.channels[].user_mappings":
     "Exact identifier (login, e-mail address, name, Perforce client) to the application's open_id.",
-  "outputs.channels[].webhook_url": "Literal webhook URL of the bot. Sealed when published.",
-  "outputs.channels[].webhook_url_env": "Environment variable that holds the bot's webhook URL.",
+  "outputs.channels[].webhook_url": "Literal URL of the webhook. Sealed when published.",
+  "outputs.channels[].webhook_url_env": "Environment variable that holds the URL of the webhook.",
   "outputs.no_problems": "What happens when no problem was found, for all channels.",
   "outputs.notifications": "Which channels receive notices to operators.",
   "outputs.notifications.routes":
     "Routes of notices. A notice goes to the channels of every route that matches, once to each. A workspace's own list replaces it for notices about its reviews.",
   "outputs.notifications.routes[].channels":
-    "Channels that receive the notices: kinds feishu_bot, feishu_app, wecom_bot and wecom_app.",
+    "Channels that receive the notices: kinds feishu_bot, feishu_app, wecom_bot, wecom_app, slack_webhook, teams_webhook and webhook.",
   "outputs.notifications.routes[].kinds":
     "Kinds of notices. Default: all. A list of a workspace takes queue_expired and review_failed only.",
   "outputs.routes": "Which channels receive what.",

@@ -37,13 +37,13 @@ export const chatTexts = {
   CheckConnectionCredentials: "其令牌被拒绝；请检查连接的凭据",
   ApplicationLacksPermission: "应用缺少权限，或无权在那里写入",
   PlatformLimitsRequests: "平台限制服务的请求，稍后发送",
-  BotLimitsRequests: "聊天机器人限制服务的请求，消息稍后发送",
-  BotUnavailable: "聊天机器人不可用",
-  BotResponded: "聊天机器人返回状态 {status}[[；{advice}]]",
-  BotUnreadable: "聊天机器人返回了意外的响应；{advice}",
+  BotLimitsRequests: "渠道的 webhook 限制服务的请求，消息稍后发送",
+  BotUnavailable: "渠道的 webhook 不可用",
+  BotResponded: "渠道的 webhook 返回状态 {status}[[；{advice}]]",
+  BotUnreadable: "渠道的 webhook 返回了意外的响应；{advice}",
   CheckWebhookUrl: "请检查渠道的 webhook_url",
-  BotRefused: "聊天机器人拒绝了消息，代码 {code}：{words}",
-  BotUrlInvalid: "聊天机器人的 URL 无效；请将 webhook_url 设为 http 或 https URL",
-  BotUnreachable: "聊天机器人无法访问（{error}）",
-  BotSilent: "聊天机器人没有响应"
+  BotRefused: "渠道的 webhook 拒绝了消息，代码 {code}：{words}",
+  BotUrlInvalid: "渠道的 webhook 的 URL 无效；请将 webhook_url 设为 http 或 https URL",
+  BotUnreachable: "渠道的 webhook 无法访问（{error}）",
+  BotSilent: "渠道的 webhook 没有响应"
 } as const satisfies Record<keyof typeof chatReasons, string>

@@ -4,7 +4,7 @@ import type { configEntityReasons } from "../../domain/reasons/ConfigEntity.ts"
 export const configEntityTexts = {
   HostDiffers:
     "与触发器 {trigger} 不属于同一代码托管平台，其凭据不会发送到那里；请设置渠道的 token_env，或去掉 base_url",
-  NobodyMentionsAll: "wecom_app 类型没有 all，其消息不能提及所有人；请使用 skip",
+  NobodyMentionsAll: "{kind} 类型没有 all，其消息不能提及所有人；请使用 skip",
   MentionNeedsMembers:
     "没有成员时对类型 {kind} 无效，因为代码托管平台的账号不是飞书的 ID；请设置 member_directory 或 user_mappings",
   NoCommitChanges: "没有 commit 类型的变更，因此规则不匹配任何内容；推送的提交为 push 类型",
@@ -19,6 +19,7 @@ export const configEntityTexts = {
   DirectoryOfFeishu: "feishu_api 仅适用于 feishu_app 类型；{kind} 类型需要 source: file",
   TriggerKindUnfit: "{kind} 适用于 {kinds} 类型的触发器，而不是 {actual}",
   WebhookUrlMissing: "缺少；{kind} 类型需要 webhook_url_env 或 webhook_url",
+  HookSecretMissing: "缺少；webhook 类型需要 secret_env 或 secret，用于对其请求签名",
   ChannelAppIdMissing: "缺少；feishu_app 类型需要 app_id 或 connection",
   AppSecretMissing: "缺少；feishu_app 类型需要 app_secret_env 或 app_secret，或 connection",
   ConnectionKindUnfit: "类型为 {actual}；{kind} 需要 {kind} 类型",

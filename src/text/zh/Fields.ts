@@ -319,13 +319,14 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "outputs.channels[].user": "以其身份写评论的 Perforce 服务器用户（是标识符，不加密）。",
   "outputs.channels[].user_env": "保存用户的环境变量。",
   "outputs.channels[].user_mappings": "从精确标识（登录名、电子邮件地址、姓名、Perforce 客户端）到应用的 open_id。",
-  "outputs.channels[].webhook_url": "机器人 webhook 地址的字面值，发布时加密。",
-  "outputs.channels[].webhook_url_env": "保存机器人 webhook 地址的环境变量。",
+  "outputs.channels[].webhook_url": "webhook 地址的字面值，发布时加密。",
+  "outputs.channels[].webhook_url_env": "保存 webhook 地址的环境变量。",
   "outputs.no_problems": "没有发现问题时的处理，适用于所有渠道。",
   "outputs.notifications": "哪些渠道接收给运维人员的通知。",
   "outputs.notifications.routes":
     "通知的路由。通知发送到每条匹配路由的渠道，每个渠道一次。工作区自己的列表对其评审的通知取代此列表。",
-  "outputs.notifications.routes[].channels": "接收通知的渠道，类型为 feishu_bot、feishu_app、wecom_bot 和 wecom_app。",
+  "outputs.notifications.routes[].channels":
+    "接收通知的渠道，类型为 feishu_bot、feishu_app、wecom_bot、wecom_app、slack_webhook、teams_webhook 和 webhook。",
   "outputs.notifications.routes[].kinds": "通知的类型。默认：全部。工作区的列表只接受 queue_expired 和 review_failed。",
   "outputs.routes": "哪些渠道接收什么。",
   "outputs.routes.default": "没有规则匹配时应用。",

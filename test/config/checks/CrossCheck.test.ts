@@ -342,6 +342,33 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
     "outputs.channels[0].webhook_url_env: missing; kind wecom_bot needs webhook_url_env or webhook_url"
   ],
   [
+    "a webhook without address",
+    { outputs: { channels: [{ name: "c", kind: "slack_webhook" }] } },
+    "outputs.channels[0].webhook_url_env: missing; kind slack_webhook needs webhook_url_env or webhook_url"
+  ],
+  [
+    "a plain webhook without a key for its signature",
+    { outputs: { channels: [{ name: "c", kind: "webhook", webhook_url: "https://program.example" }] } },
+    "outputs.channels[0].secret_env: missing; kind webhook needs secret_env or secret, with which its requests are signed"
+  ],
+  [
+    "a mention of everyone in Teams",
+    {
+      outputs: {
+        channels: [
+          {
+            name: "c",
+            kind: "teams_webhook",
+            webhook_url: "https://teams.example",
+            mention_author: true,
+            mention_fallback: "all"
+          }
+        ]
+      }
+    },
+    "outputs.channels[0].mention_fallback: all does not exist for kind teams_webhook, whose messages cannot mention everyone; use skip"
+  ],
+  [
     "delete elsewhere",
     { outputs: { channels: [{ name: "c", kind: "githost_c_problem_issue", resolved_action: "delete" }] } },
     "outputs.channels[0].resolved_action: delete works with kind gitea_problem_issue only"
@@ -369,7 +396,7 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
         notifications: { routes: [{ channels: ["c"] }] }
       }
     },
-    'outputs.notifications.routes[0].channels[0]: channel "c" of kind gitea_pr_review cannot carry notices; use one of kind feishu_bot, feishu_app, wecom_bot, wecom_app'
+    'outputs.notifications.routes[0].channels[0]: channel "c" of kind gitea_pr_review cannot carry notices; use one of kind feishu_bot, feishu_app, wecom_bot, wecom_app, slack_webhook, teams_webhook, webhook'
   ],
   [
     "a notification about the service in a workspace",

@@ -22,7 +22,7 @@ it.live.each([
     const platform = yield* Effect.acquireRelease(Effect.promise(startChatPlatform), ({ stop }) => Effect.promise(stop))
     platform.decide = () => ({ kind: "answer", answer: { status, body } })
     const bot = { url: Redacted.make(platform.url), secret: undefined }
-    const error = yield* Effect.flip(post(bot, Duration.zero, { text: "a finding" }))
+    const error = yield* Effect.flip(post(bot, { gap: Duration.zero, hasCode: true }, { text: "a finding" }))
     assert.strictEqual(error.reason, reason)
     assert.include(error.message, text)
   }).pipe(Effect.provideService(WriteOwner, anyWriter), Effect.provide(WritePermits.layerAlone), Effect.scoped)

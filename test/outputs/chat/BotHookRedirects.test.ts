@@ -13,7 +13,7 @@ it.live.each([302, 307])("a message is not sent to where the webhook redirects i
       (started) => Effect.promise(() => started[Symbol.asyncDispose]())
     )
     const bot = { url: Redacted.make(`${host.url}/hook/secret-of-the-hook`), secret: Redacted.make("a-secret") }
-    const error = yield* Effect.flip(post(bot, Duration.zero, { text: "a finding" }))
+    const error = yield* Effect.flip(post(bot, { gap: Duration.zero, hasCode: true }, { text: "a finding" }))
     assert.deepInclude(error, { reason: "invalid", status })
     assert.notInclude(error.message, "secret-of-the-hook")
     assert.strictEqual(host.received.length, 1)
