@@ -18,17 +18,17 @@ const runs = (separate: number, shared: number): ReadonlyArray<number> => {
 }
 
 it("files that share a process run in blocks between those with a process of their own", () => {
-  expect(runs(9, 40)).toEqual([2, 16, 3, 16, 2, 8, 2])
+  expect(runs(9, 160)).toEqual([2, 64, 3, 64, 2, 32, 2])
   expect(runs(3, 0)).toEqual([3])
-  expect(runs(0, 40)).toEqual([40])
+  expect(runs(0, 160)).toEqual([160])
   expect(runs(1, 4)).toEqual([1, 4])
 })
 
 it("the order of each kind is kept", () => {
   const mixed = mix(
     count(7).map((at) => -at - 1),
-    count(50)
+    count(200)
   )
-  expect(mixed.filter((at) => at >= 0)).toEqual(count(50))
+  expect(mixed.filter((at) => at >= 0)).toEqual(count(200))
   expect(mixed.filter((at) => at < 0)).toEqual(count(7).map((at) => -at - 1))
 })

@@ -1,11 +1,12 @@
 /**
  * Order of files of tests: those that share a process run in blocks between those with a process of their own, so that the processor works
- * while the others wait. By default one project follows the other. A block is long, because its process ends with it.
+ * while the others wait. By default one project follows the other. A block is long, because its processes, one for each worker, end with it, and
+ * the next ones load the same modules again, which takes two seconds of a processor.
  */
 import { BaseSequencer } from "vitest/node"
 import type { TestSpecification } from "vitest/node"
 
-const blockLength = 16
+const blockLength = 64
 
 /** Spreads blocks of `shared` evenly between `separate`, and keeps both orders. */
 export const mix = <A>(separate: ReadonlyArray<A>, shared: ReadonlyArray<A>): Array<A> => {

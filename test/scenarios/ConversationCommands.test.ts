@@ -13,7 +13,10 @@ import { startReviewed, writeComment } from "../harness/ReviewedChange.ts"
 import { isWhole as isWholeOf } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
-it.each(ForgeKind.literals)(
+const isWhole = isWholeOf("AICR_TEST_CONVERSATIONS")
+
+// Conversations.test.ts has the other hosts.
+it.each(isWhole ? ForgeKind.literals : (["forgejo", "github"] as const))(
   "people decide about findings and reviews by commands at %s",
   async (kind) => {
     const { aicr, comment, describe, forge, model, pull, repository, stop } = await startReviewed(kind, {
@@ -92,7 +95,6 @@ it.each(ForgeKind.literals)(
 /** Writes of a command: its reaction, the comment of the finding, the reaction at its end, the summary and the status. */
 const writes = [0, 1, 2, 3, 4]
 const every = writes.flatMap((write) => [{ write, kind: "cut" } as const, { write, kind: "lost" } as const])
-const isWhole = isWholeOf("AICR_TEST_CONVERSATIONS")
 const kills = isWhole ? every : every.filter((_, index) => index % 3 === 0)
 
 it.each(isWhole ? ForgeKind.literals : (["gitea"] as const))(

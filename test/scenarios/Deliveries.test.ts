@@ -1,6 +1,7 @@
 /** Combinations of deliveries: repeated ones, outdated heads, and events that the service caused itself. */
 import { describe, expect, it } from "vitest"
 import { toFilePath, honest, markedLine } from "../harness/Installation.ts"
+import { takeSample } from "../harness/Samples.ts"
 import { startedInstallation } from "../harness/StartedInstallation.ts"
 
 const once = (head: string, name: string) => ({
@@ -9,7 +10,7 @@ const once = (head: string, name: string) => ({
   summaries: 1
 })
 
-describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
+describe.each(takeSample("AICR_TEST_BACKENDS", ["sqlite", "memory"] as const, 2))("queue %s", (queue) => {
   const installation = startedInstallation({ queue })
   it("reviews once what is delivered five times", async () => {
     const at = installation()

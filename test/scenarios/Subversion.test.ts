@@ -25,6 +25,7 @@ import { review, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
 import { hookKey, nodeDocument, readRows, reviewAgain } from "../harness/HookedNode.ts"
 import { freePort } from "../harness/FreePort.ts"
+import { isWhole } from "../harness/Samples.ts"
 import { readReasonColumn } from "../harness/StoredReason.ts"
 import { startSvnserve, SvnRepository, svnPassword, svnUser } from "../harness/Subversion.ts"
 import type { SvnService } from "../harness/Subversion.ts"
@@ -34,7 +35,9 @@ import { waitUntil } from "../harness/Wait.ts"
 /** Number of revisions of the burst; each is reported at least twice. */
 const burst = Number(process.env["AICR_TEST_REVISIONS"] ?? 12)
 /** Calls of svn at which the process is killed: a report and its review make five, and one more in a new process. */
-const killsAt = process.env["AICR_TEST_HOOK_KILLS"] === "all" ? Array.from({ length: 5 }, (_, at) => at + 1) : [2, 5]
+const killsAt = isWhole("AICR_TEST_HOOK_KILLS") ? Array.from({ length: 5 }, (_, at) => at + 1) : [2, 5]
+/** Number of revisions while the process is down. */
+const missedCount = isWhole("AICR_TEST_HOOK_KILLS") ? 60 : 12
 
 interface World {
   readonly directory: string
@@ -365,7 +368,7 @@ it(
   60_000 + 30_000 * killsAt.length
 )
 
-it("60 revisions that no hook reported while the service was down are reviewed once, in batches, whatever comes later", async () => {
+it(`${missedCount} revisions that no hook reported while the service was down are reviewed once, in batches, whatever comes later`, async () => {
   const { aicr, repository } = world
   const before = write("src/main.c", "int x;\n", "eve")
   await aicr.start()
@@ -374,8 +377,8 @@ it("60 revisions that no hook reported while the service was down are reviewed o
   await aicr.kill()
   const revisions = repository.load(
     "trunk/src/main.c",
-    Array.from({ length: 60 }, (_, index) => ({
-      author: index < 30 ? "ada" : "bob",
+    Array.from({ length: missedCount }, (_, index) => ({
+      author: index < missedCount / 2 ? "ada" : "bob",
       content: `int x = ${index};\n`
     })),
     new Date()
@@ -388,15 +391,15 @@ it("60 revisions that no hook reported while the service was down are reviewed o
     await killAtCall(call)
   }
   await aicr.start()
-  await waitUntil(() => events().length >= 120, { timeout: 60_000, describe: () => aicr.log.slice(-6000) })
-  await allSettled(120, 240_000)
+  await waitUntil(() => events().length >= 2 * missedCount, { timeout: 60_000, describe: () => aicr.log.slice(-6000) })
+  await allSettled(2 * missedCount, 240_000)
   const ranges = () => reviewed().map((range) => range.split("-").map(Number))
   const found = ranges()
   expect(found[0]?.[0]).toBe(Number(before))
   expect(found.at(-1)?.[1]).toBe(Number(revisions.at(-1)))
   expect(found.slice(1).map(([base]) => base)).toEqual(found.slice(0, -1).map(([, head]) => head))
-  expect(found.map(([, head]) => head)).toContain(Number(revisions[29]))
-  expect(rows("SELECT found FROM catch_ups")).toEqual([{ found: 60 }])
+  expect(found.map(([, head]) => head)).toContain(Number(revisions[missedCount / 2 - 1]))
+  expect(rows("SELECT found FROM catch_ups")).toEqual([{ found: missedCount }])
   const run = async (...args: ReadonlyArray<string>) => {
     const env = { PATH: process.env["PATH"], TEST_PASSWORD: svnPassword }
     const argv = [...args, "--config", join(world.directory, "config.yaml")]
@@ -405,19 +408,21 @@ it("60 revisions that no hook reported while the service was down are reviewed o
   expect(await run("why", String(events()[0]?.["id"]))).toMatch(
     /: found without a delivery \(search at the start of a node\) by ada, head \d+: queued\n.*rule: found at the server of trigger tree: no hook reported it/
   )
-  expect(await run("catch-up", "tree")).toMatch(
-    /^tree {2}(?:last delivery \S+|no delivery of the last week); last search \S+; 60 changes found without a delivery \(search at the start of a node\) at \S+, after \S+\nA search is requested\.\n$/
+  const searched = await run("catch-up", "tree")
+  expect(searched).toContain(`; ${missedCount} changes found`)
+  expect(searched).toMatch(
+    /^tree {2}(?:last delivery \S+|no delivery of the last week); last search \S+; \d+ changes found without a delivery \(search at the start of a node\) at \S+, after \S+\nA search is requested\.\n$/
   )
   const requested = /aicr_catch_up_searches_total\{[^}]*occasion="requested"[^}]*\} 1/
   await waitUntil(async () => requested.test(await (await fetch(`${aicr.url}/metrics`)).text()), {
     describe: () => "a requested search"
   })
   for (const revision of revisions) expect(await report(revision, { changed_files: `late ${revision}` })).toBe(202)
-  await allSettled(180, 240_000)
+  await allSettled(3 * missedCount, 240_000)
   expect(ranges()).toEqual(found)
   expect(
     events()
-      .slice(-60)
+      .slice(-missedCount)
       .map(({ reason }) => String(reason).split(":")[0])
   ).toEqual(revisions.map(() => "duplicate"))
 }, 900_000)
