@@ -35,6 +35,8 @@ beforeAll(async () => {
   browser = await TestBrowser.start()
   const context = await browser.signedIn(admin.token)
   page = await context.newPage()
+  // Every frame is observed, which takes long on a busy machine.
+  page.setDefaultTimeout(60_000)
 }, 180_000)
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()

@@ -9,6 +9,7 @@ import { SandboxError } from "../../../src/sandbox/Sandbox.ts"
 import { makeDrivers } from "../../../src/sandbox/drivers/SandboxKinds.ts"
 import { makeMicrovm } from "../../harness/Microvm.ts"
 import type { MicrovmParts } from "../../harness/Microvm.ts"
+import { isWhole as isWholeOf } from "../../harness/Samples.ts"
 import { waitUntil } from "../../harness/Wait.ts"
 import { describeConformance, describeCore } from "../Conformance.ts"
 import type { Conformance } from "../Conformance.ts"
@@ -43,6 +44,8 @@ const configOf = (microvm: object = {}) => {
   }
 }
 
+const isWhole = isWholeOf("AICR_TEST_MICROVM")
+
 const kindOf = (): Conformance => ({
   config: configOf(),
   drivers: makeDrivers({ PATH: parts.path }),
@@ -53,10 +56,10 @@ const kindOf = (): Conformance => ({
   hasOpenProcesses: true,
   // Processes of the machine are not visible here, but its monitor is.
   mark: ({ folder }) => `${folder}/microvm/`,
+  isAlone: !isWhole,
   notices: ["The processor of the sandbox was emulated, which is slow (sandbox.microvm.emulation)."]
 })
 
-const isWhole = process.env["AICR_TEST_MICROVM"] === "all"
 const describeHere = isWhole ? describeConformance : describeCore
 describeHere([["microvm", () => Promise.resolve(kindOf())]])
 if (isWhole && isRoot)
