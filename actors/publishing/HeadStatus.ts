@@ -86,8 +86,8 @@ const recordWaiting = Effect.fnUntraced(function* (head: string, verdicts: Reado
 })
 
 /**
- * Records that the change of an entry waits for its first review into its base branch, if its head was reviewed before: with a pending
- * verdict and a pending status, which ends with the run. Returns false if nothing changed. May be repeated.
+ * Records that the change of an entry waits for its first review into its base branch, if its head was reviewed before, or if it waits for
+ * longer than `review.verdict_timeout`: with a pending verdict and a pending status, which ends with the run. Returns false if nothing changed. May be repeated.
  */
 export const recordUnreviewed = Effect.fnUntraced(function* (entryId: string) {
   const entry = yield* (yield* Queue).get(entryId)
@@ -99,7 +99,10 @@ export const recordUnreviewed = Effect.fnUntraced(function* (entryId: string) {
   if (workspace === undefined || head === undefined || baseRef === undefined || !setsStatus(workspace, change))
     return false
   const verdicts = yield* readVerdicts({ change, head }, snapshot)
-  if (worstVerdict(verdicts) === undefined || !isUnreviewed({ targetKey, baseRef }, verdicts)) return false
+  const minutes = workspace.review.verdict_timeout
+  const isLate = minutes > 0 && (yield* Clock.currentTimeMillis) - entry.admittedAt >= minutes * 60_000
+  if (!isLate && worstVerdict(verdicts) === undefined) return false
+  if (!isUnreviewed({ targetKey, baseRef }, verdicts, isLate)) return false
   const outputs = yield* Outputs
   const plan = (runId: string) =>
     outputs

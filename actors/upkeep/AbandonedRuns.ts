@@ -25,7 +25,7 @@ export const abandon = Effect.fnUntraced(function* (now: number) {
   const runs = yield* Runs
   const abandonOne = Effect.fnUntraced(function* (run: Run) {
     const entry = yield* queue.get(run.entryId)
-    if (entry !== undefined && !isTerminal(entry.status)) return yield* endPending(run, now)
+    if (entry !== undefined && !isTerminal(entry.status)) return yield* endPending(run, entry, now)
     const following = yield* runs.list({
       targetKey: run.targetKey,
       after: run.id,
@@ -41,11 +41,11 @@ export const abandon = Effect.fnUntraced(function* (now: number) {
 })
 
 /**
- * Ends a verdict that is pending for longer than `review.verdict_timeout`, so that a required status does not wait without an end. The review
- * goes on, and its verdict takes the place of this one.
+ * Ends a verdict that is pending for longer than `review.verdict_timeout` since the review began, or since its change was queued, so that a
+ * required status does not wait without an end. The verdict of the review takes the place of this one.
  */
-const endPending = Effect.fnUntraced(function* (run: Run, now: number) {
-  const { configHash, createdAt, id, startedAt = createdAt, verdict, workspace } = run
+const endPending = Effect.fnUntraced(function* (run: Run, { admittedAt }: Entry, now: number) {
+  const { configHash, id, startedAt = admittedAt, verdict, workspace } = run
   if (verdict?.state !== "pending") return
   const snapshot = yield* (yield* ConfigStore).pinned(configHash)
   const minutes = snapshot.workspaces.get(workspace)?.review.verdict_timeout ?? 0
@@ -53,7 +53,7 @@ const endPending = Effect.fnUntraced(function* (run: Run, now: number) {
   const late = lateVerdict(verdict, minutes)
   const shown = statusLate(run, yield* (yield* Outbox).ofRun(id), late)
   if (shown === undefined || !(yield* (yield* Runs).replacePending(id, verdict, late, shown, now))) return
-  yield* withStory(Effect.logWarning("verdict is late, the review goes on", { run_id: id, minutes }), run)
+  yield* withStory(Effect.logWarning("verdict is late, the review follows", { run_id: id, minutes }), run)
 })
 
 /** Returns the final status of a run whose entry ended while the run waited or was in progress, its reason, and a verdict of its own. */

@@ -17,6 +17,7 @@ import { publishers } from "../publishing/ChangePublisher.ts"
 import { WorkspaceScheduler } from "../scheduling/WorkspaceScheduler.ts"
 import { abandon, endStatuses } from "./AbandonedRuns.ts"
 import { expire } from "./ExpireEntries.ts"
+import { noteLate } from "./LateEntries.ts"
 import { reclaim } from "./ReclaimLeases.ts"
 import { requeue } from "./RequeueReceipts.ts"
 import { prune } from "./Retention.ts"
@@ -26,6 +27,8 @@ const sweepEvery = Duration.seconds(15)
 /** Poll interval of processes that have ended. */
 const goneEvery = Duration.millis(500)
 const pruneEvery = Duration.minutes(10)
+/** Interval between searches for entries that are late, which read all waiting entries of a workspace if one of them may be. */
+const lateEvery = Duration.minutes(1)
 /** Longer than the interval between two sweeps. The first sweep of a process covers more. */
 const endedWithin = Duration.minutes(2)
 
@@ -84,6 +87,9 @@ const releaseGone = Effect.fnUntraced(function* (released: Set<string>) {
   if (reclaimed && woken && closed) for (const owner of gone) released.add(owner)
 })
 
+const findLate = (lookBack: Duration.Duration) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => step("late", noteLate(now, Duration.toMillis(lookBack))))
+
 /** Sweeps, which releases what the processes that have ended by then held. */
 const sweepReleasing = Effect.fnUntraced(function* (released: Set<string>) {
   const gone = yield* (yield* LiveNodes).gone
@@ -110,11 +116,13 @@ export const layer = Singleton.make(
     yield* countStart("Housekeeping")
     yield* Effect.addFinalizer(() => removeGauges)
     yield* sweep(Duration.zero, Duration.days(1))
+    yield* findLate(Duration.days(1))
     const released = new Set<string>()
     yield* Effect.all(
       [
         Effect.forever(Effect.andThen(Effect.sleep(goneEvery), releaseGone(released))),
         Effect.forever(Effect.andThen(Effect.sleep(sweepEvery), sweepReleasing(released))),
+        Effect.forever(Effect.andThen(Effect.sleep(lateEvery), findLate(endedWithin))),
         Effect.forever(
           Effect.andThen(
             Effect.flatMap(Clock.currentTimeMillis, (now) => prune(now)),
@@ -122,7 +130,7 @@ export const layer = Singleton.make(
           )
         )
       ],
-      { concurrency: 3, discard: true }
+      { concurrency: "unbounded", discard: true }
     )
   }).pipe(Effect.scoped),
   { shardGroup }

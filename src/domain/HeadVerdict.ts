@@ -143,10 +143,10 @@ const lastVerdicts = (verdicts: ReadonlyArray<HeadVerdict>): ReadonlyMap<string,
 
 /**
  * Returns whether a commit has verdicts of other pull requests or base branches, and none of this one: then its status must not stay green
- * until the review.
+ * until the review. `mayHaveNone`: a commit without any verdict counts too.
  */
-export const isUnreviewed = (own: VerdictKey, verdicts: ReadonlyArray<VerdictKey>): boolean =>
-  verdicts.length > 0 && verdicts.every((verdict) => keyOf(verdict) !== keyOf(own))
+export const isUnreviewed = (own: VerdictKey, verdicts: ReadonlyArray<VerdictKey>, mayHaveNone = false): boolean =>
+  (mayHaveNone || verdicts.length > 0) && verdicts.every((verdict) => keyOf(verdict) !== keyOf(own))
 
 /** Returns whether a status lets a commit be merged, or may. */
 export const isGreen = (state: StatusState): boolean => state === "success" || state === "neutral"

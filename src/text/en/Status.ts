@@ -8,7 +8,7 @@ export const statusTexts = {
   ClosedUnreviewed: "Not reviewed: closed before the review ended",
   ReviewUnpublished: "The review could not be published",
   WaitedTooLong: "Not reviewed: it waited for too long",
-  VerdictLate: "No verdict within {minutes} minutes: the review goes on",
+  VerdictLate: "No verdict within {minutes} minutes: the review follows",
   NotReviewed: "Not reviewed",
   SupersededReview: "Superseded by a newer review",
   SupersededBy: "Superseded by {head}",

@@ -8,7 +8,7 @@ export const statusTexts = {
   ClosedUnreviewed: "未评审：在评审结束前已关闭",
   ReviewUnpublished: "评审无法发布",
   WaitedTooLong: "未评审：等待时间过长",
-  VerdictLate: "{minutes} 分钟内没有结论：评审仍在继续",
+  VerdictLate: "{minutes} 分钟内没有结论：评审结果随后给出",
   NotReviewed: "未评审",
   SupersededReview: "已被更新的评审取代",
   SupersededBy: "已被 {head} 取代",

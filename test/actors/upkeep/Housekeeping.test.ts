@@ -60,7 +60,8 @@ const alone = LiveNodes.layerAlone.pipe(Layer.provideMerge(NodeIdentity.layer("n
 const worldWith = (
   stores: ReturnType<typeof actorStores>,
   config = tellingChat(testSnapshotWith("w", "t")),
-  nodes: Layer.Layer<LiveNodes | NodeIdentity> = alone
+  nodes: Layer.Layer<LiveNodes | NodeIdentity> = alone,
+  status: Outputs["Service"]["status"] = () => []
 ) =>
   Housekeeping.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(Publisher.layer, Scheduler.layer)),
@@ -72,7 +73,7 @@ const worldWith = (
         Layer.mock(Outputs, {
           anyFor: () => true,
           plan: () => [],
-          status: () => [],
+          status,
           issueCode: () => Effect.succeed([]),
           send: (_workspace, _change, row) => Effect.succeed({ hostId: row.operationId, url: undefined, next: [] })
         }),
@@ -553,7 +554,7 @@ layer(worldWith(actorStores(), testSnapshotWith("w", "t", { review: { verdict_ti
           Effect.map(texts, (all) => all.length === 2)
         )
         yield* TestClock.adjust("10 minutes")
-        const late = "failure: No verdict within 90 minutes: the review goes on"
+        const late = "failure: No verdict within 90 minutes: the review follows"
         assert.deepStrictEqual(yield* texts, ["pending: Review in progress", late])
         assert.strictEqual((yield* runs.get(run.id))?.verdict?.state, "failure")
         yield* runs.move(run.id, LeaseToken.make(1), "analyzing", start)
@@ -562,6 +563,45 @@ layer(worldWith(actorStores(), testSnapshotWith("w", "t", { review: { verdict_ti
         assert.strictEqual((yield* runs.get(run.id))?.verdict?.state, "success")
       })
   )
+)
+
+const statusRow: Outputs["Service"]["status"] = ({ head, runId, targetKey: target }, state, description) => [
+  publication({
+    runId,
+    targetKey: target,
+    channel: "commit_status",
+    operation: { _tag: "Status", head, state, description }
+  })
+]
+
+layer(worldWith(actorStores(), testSnapshotWith("w", "t", { review: { verdict_timeout: 90 } }), alone, statusRow))(
+  (it) =>
+    it.effect("a pull request that waits for longer than verdict_timeout gets a status, which is a failure", () =>
+      Effect.gen(function* () {
+        const [runs, outbox] = [yield* Runs, yield* Outbox]
+        const now = yield* Clock.currentTimeMillis
+        const work = { configHash: "c", priority: Priority.pullRequest, dueAt: now + 86_400_000 }
+        yield* receive(42, work, { baseRef: "main" })
+        const states = Effect.map(runs.headVerdicts("h42", "team/app"), (all) =>
+          all.map(({ verdict }) => verdict.state)
+        )
+        yield* TestClock.adjust("89 minutes")
+        assert.deepStrictEqual(yield* states, [])
+        yield* swept(
+          "it is late",
+          Effect.map(states, (all) => all.includes("failure"))
+        )
+        const [run] = yield* runs.list({ limit: 1 })
+        const rows = run === undefined ? [] : yield* outbox.ofRun(run.id)
+        const texts = rows.flatMap(({ operation }) =>
+          operation._tag === "Status" ? [`${operation.state}: ${inEnglish(operation.description)}`] : []
+        )
+        assert.deepStrictEqual(texts, [
+          "pending: Waits for a review",
+          "failure: No verdict within 90 minutes: the review follows"
+        ])
+      })
+    )
 )
 
 each("a run whose process died ends as superseded if the next attempt of its entry reviewed another head", () =>
