@@ -6,11 +6,13 @@ import { NewReports } from "../../actors/depots/NewReports.ts"
 import { WorkspaceScheduler } from "../../actors/scheduling/WorkspaceScheduler.ts"
 import { targetKey } from "../domain/Change.ts"
 import { Forges } from "../forge/Forges.ts"
-import { Wake } from "../ingress/Wake.ts"
+import { StoredFacts } from "../ingress/StoredFacts.ts"
+import type { StoredFact } from "../ingress/StoredFacts.ts"
 import { NewerHeads } from "../queue/dispatch/NewerHeads.ts"
 
-export const wakeActors = Layer.effect(
-  Wake,
+/** One message for each stored fact. */
+export const publishToActors = Layer.effect(
+  StoredFacts,
   Effect.gen(function* () {
     const schedulerOf = yield* WorkspaceScheduler.client
     const connectionOf = yield* ChatConnection.client
@@ -19,38 +21,34 @@ export const wakeActors = Layer.effect(
     const newerHeads = yield* NewerHeads
     const newReports = yield* NewReports
     const run = Effect.runForkWith(yield* Effect.context())
-    const send = (message: Effect.Effect<void, { readonly _tag: string }>): void => {
-      run(Effect.ignore(message, { log: "Debug" }))
+    const discard = { discard: true } as const
+    const send = (fact: StoredFact): Effect.Effect<void, { readonly _tag: string }> => {
+      switch (fact._tag) {
+        case "EntriesChanged":
+          return schedulerOf(fact.workspace).Wake(undefined, discard)
+        case "HeadQueued":
+          return newerHeads.notify(fact.targetKey, fact.head)
+        case "UnreviewedQueued":
+          return publisherOf(fact.targetKey).Unreviewed({ entryId: fact.entryId }, discard)
+        case "PullClosed":
+          return schedulerOf(fact.workspace).Cancel(
+            { targetKey: fact.targetKey, reason: { _tag: "PullRequestClosed" } },
+            discard
+          )
+        case "SubmitReported":
+          return Effect.sync(newReports.notify)
+        case "CommentCommanded": {
+          const { change, eventId } = fact.request
+          return publisherOf(targetKey(change)).Command({ eventId }, discard)
+        }
+        case "ChatReceived":
+          return connectionOf(fact.connection).Wake(undefined, discard)
+        case "DirectoryChanged":
+          return connectionOf(fact.connection).ForgetDirectory(undefined, discard)
+        case "InstallationChanged":
+          return Effect.sync(() => forges.forget(fact.triggers))
+      }
     }
-    return Wake.of({
-      workspace: (id) => send(schedulerOf(id).Wake(undefined, { discard: true })),
-      newerHead: (target, head) => send(newerHeads.notify(target, head)),
-      unreviewed: (target, entryId) => send(publisherOf(target).Unreviewed({ entryId }, { discard: true })),
-      closed: (workspace, target) =>
-        send(
-          schedulerOf(workspace).Cancel({ targetKey: target, reason: { _tag: "PullRequestClosed" } }, { discard: true })
-        ),
-      reported: newReports.notify,
-      command: ({ eventId, change }) => send(publisherOf(targetKey(change)).Command({ eventId }, { discard: true })),
-      chat: (connection) => send(connectionOf(connection).Wake(undefined, { discard: true })),
-      directoryChanged: (connection) => send(connectionOf(connection).ForgetDirectory(undefined, { discard: true })),
-      installationChanged: (triggers) => forges.forget(triggers)
-    })
-  })
-)
-
-/** Replaces `Wake` on a deployment without actors: the stores notify the node that starts next. */
-export const noopNotifications = Layer.succeed(
-  Wake,
-  Wake.of({
-    workspace: () => {},
-    newerHead: () => {},
-    unreviewed: () => {},
-    closed: () => {},
-    reported: () => {},
-    command: () => {},
-    chat: () => {},
-    directoryChanged: () => {},
-    installationChanged: () => {}
+    return StoredFacts.of({ publish: (fact) => void run(Effect.ignore(send(fact), { log: "Debug" })) })
   })
 )

@@ -17,7 +17,7 @@ import { NatsLockHealth, observeRunner } from "../../nats/NatsLockHealth.ts"
 import { NatsNodes } from "../../nats/NatsNodes.ts"
 import * as NatsRunner from "../../nats/NatsRunner.ts"
 import type { NatsSettings } from "../../nats/NatsSettings.ts"
-import { wakeActors } from "./ActorMessages.ts"
+import { publishToActors } from "./ActorMessages.ts"
 import * as NatsNodeList from "../admin/nodes/NatsNodeList.ts"
 import { administration } from "./Administration.ts"
 import { adminSocket } from "./AdminSocket.ts"
@@ -106,14 +106,14 @@ export const layer = (settings: NatsSettings, options: ServiceOptions) => {
       })
     )
   )
-  const waking = wakeActors.pipe(Layer.provide(NatsNewerHeads.layer))
+  const facts = publishToActors.pipe(Layer.provide(NatsNewerHeads.layer))
   // A node is ready once commands reach it on its socket.
   const http = server.pipe(
     Layer.provide(adminSocket),
     Layer.provide([
-      waking,
+      facts,
       administration.pipe(
-        Layer.provide([NatsNodeList.layer, NatsCancellations.layer, ReplayDeliveries.layer.pipe(Layer.provide(waking))])
+        Layer.provide([NatsNodeList.layer, NatsCancellations.layer, ReplayDeliveries.layer.pipe(Layer.provide(facts))])
       )
     ]),
     Layer.provide(client)
@@ -136,11 +136,7 @@ export const layer = (settings: NatsSettings, options: ServiceOptions) => {
           roles.has("actors") ? Actors.deciding.pipe(Layer.provide([notifications, vcs])) : Layer.empty,
           roles.has("publisher")
             ? Actors.publishing.pipe(
-                Layer.provide([
-                  outputs,
-                  permits,
-                  ReceiveFound.layer.pipe(Layer.provide([waking, NatsNewerHeads.layer]))
-                ])
+                Layer.provide([outputs, permits, ReceiveFound.layer.pipe(Layer.provide([facts, NatsNewerHeads.layer]))])
               )
             : Layer.empty,
           roles.has("chat") ? Actors.chatting.pipe(Layer.provide(agent)) : Layer.empty,

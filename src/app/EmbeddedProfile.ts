@@ -11,13 +11,14 @@ import { SingleRunner } from "effect/cluster"
 import * as Actors from "../../actors/Actors.ts"
 import * as RefusedConfiguration from "../../actors/notices/RefusedConfiguration.ts"
 import { shardGroups } from "../../actors/Placement.ts"
-import { wakeActors, noopNotifications } from "./ActorMessages.ts"
+import { publishToActors } from "./ActorMessages.ts"
 import { adminSocket } from "./AdminSocket.ts"
 import { administration, readOnlyAdministration, thisNode, withActors } from "./Administration.ts"
 import { LiveNodes } from "../domain/LiveNodes.ts"
 import * as ReceiveFound from "../ingress/ReceiveFound.ts"
 import * as ReplayDeliveries from "../ingress/ReplayDeliveries.ts"
 import { IngressServer } from "../ingress/Server.ts"
+import { StoredFacts } from "../ingress/StoredFacts.ts"
 import { isSingleNode } from "../domain/Role.ts"
 import * as OutputsLayer from "../outputs/OutputsLayer.ts"
 import { agentOver, identity, missing, records, threads, vcs, withPorts } from "./Parts.ts"
@@ -40,11 +41,11 @@ const engine = SingleRunner.layer({
 const agent = agentOver(engine).pipe(Layer.provide(identity))
 const outputs = OutputsLayer.layer.pipe(Layer.provide(agent))
 
-const waking = wakeActors.pipe(Layer.provide(NewerHeads.layerMemory))
+const facts = publishToActors.pipe(Layer.provide(NewerHeads.layerMemory))
 
 const actors = Actors.layerAll.pipe(
   Layer.merge(missing),
-  Layer.provide(ReceiveFound.layer.pipe(Layer.provide(waking))),
+  Layer.provide(ReceiveFound.layer.pipe(Layer.provide(facts))),
   Layer.provideMerge(engine),
   Layer.provide([
     WritePermits.layerAlone,
@@ -64,14 +65,14 @@ const administering = (roles: ServiceOptions["roles"]) =>
   administration.pipe(
     Layer.provide(Cancellations.layerMemory),
     Layer.provide(withActors(roles)),
-    Layer.provide(ReplayDeliveries.layer.pipe(Layer.provide(waking))),
+    Layer.provide(ReplayDeliveries.layer.pipe(Layer.provide(facts))),
     Layer.provide(identity)
   )
 
 const readOnly = (roles: ServiceOptions["roles"]) =>
   readOnlyAdministration.pipe(
     Layer.provide(thisNode(roles)),
-    Layer.provide(ReplayDeliveries.layer.pipe(Layer.provide(noopNotifications))),
+    Layer.provide(ReplayDeliveries.layer.pipe(Layer.provide(StoredFacts.layerUnpublished))),
     Layer.provide(identity)
   )
 
@@ -80,8 +81,8 @@ export const layer = (options: ServiceOptions) => {
   // A node is ready once commands reach it on its socket.
   const http = IngressServer.layerOnPorts(ingress).pipe(Layer.provide(adminSocket.pipe(Layer.provide(identity))))
   const serving = isSingleNode(roles)
-    ? http.pipe(Layer.provide([waking, administering(roles)]), Layer.provide(actors))
-    : http.pipe(Layer.provide([noopNotifications, readOnly(roles)]))
+    ? http.pipe(Layer.provide([facts, administering(roles)]), Layer.provide(actors))
+    : http.pipe(Layer.provide([StoredFacts.layerUnpublished, readOnly(roles)]))
   return Layer.merge(serving, RefusedConfiguration.layer.pipe(Layer.provide(identity))).pipe(
     Layer.provide(records),
     withPorts(options)

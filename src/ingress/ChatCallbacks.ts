@@ -13,7 +13,7 @@ import { chatCallbacks } from "../observability/Metrics.ts"
 import type { ChatRequests } from "../store/ChatRequests.ts"
 import type { IngressResponse } from "./Responses.ts"
 import * as Responses from "./Responses.ts"
-import type { Wake } from "./Wake.ts"
+import type { StoredFacts } from "./StoredFacts.ts"
 
 /** Maximum size of a body in bytes. */
 export const maxCallbackBytes = 256 * 1024
@@ -21,7 +21,7 @@ export const maxCallbackBytes = 256 * 1024
 interface Parts {
   readonly config: ConfigStore["Service"]
   readonly requests: ChatRequests["Service"]
-  readonly wake: Wake["Service"]
+  readonly facts: StoredFacts["Service"]
 }
 
 export interface ChatCallbacks {
@@ -32,7 +32,7 @@ export interface ChatCallbacks {
 
 const toResponse = ({ body, contentType }: CallbackReply): IngressResponse => Responses.text(200, contentType, body)
 
-export const makeChatCallbacks = ({ config, requests, wake }: Parts): ChatCallbacks => {
+export const makeChatCallbacks = ({ config, facts, requests }: Parts): ChatCallbacks => {
   const readerOf = (connection: string) => findCallbackReader(config.current(), connection)
   const count = (kind: string, outcome: string) =>
     Metric.update(Metric.withAttributes(chatCallbacks, { kind, outcome }), 1)
@@ -46,8 +46,8 @@ export const makeChatCallbacks = ({ config, requests, wake }: Parts): ChatCallba
   const store = (connection: string, inbound: Inbound, now: number) =>
     Effect.tap(storeInbound(requests, connection, inbound, now), (outcome) =>
       Effect.sync(() => {
-        if (outcome !== "ignored") wake.chat(connection)
-        if (inbound._tag === "DirectoryChanged") wake.directoryChanged(connection)
+        if (outcome !== "ignored") facts.publish({ _tag: "ChatReceived", connection })
+        if (inbound._tag === "DirectoryChanged") facts.publish({ _tag: "DirectoryChanged", connection })
       })
     )
 

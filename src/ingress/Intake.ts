@@ -25,7 +25,7 @@ import type { StoreError } from "../database/StoreError.ts"
 import { limitWarning } from "../observability/LimitedWarnings.ts"
 import { DeferredNotes } from "./DeferredNotes.ts"
 import { MicroBatch } from "./MicroBatch.ts"
-import type { Wake } from "./Wake.ts"
+import type { StoredFacts } from "./StoredFacts.ts"
 
 /** Time in milliseconds for which a full queue gets no work. */
 const fullForMillis = 5000
@@ -75,7 +75,7 @@ export type IntakeStores = Queue | Receipts | Runs | PullBases | Batches
 
 export class Intake {
   readonly #context: Context.Context<IntakeStores>
-  readonly #wake: Pick<Wake["Service"], "unreviewed">
+  readonly #facts: StoredFacts["Service"]
   readonly #notes: DeferredNotes
   readonly #fullUntil = new Map<string, number>()
   readonly #failedUntil = { store: 0, queue: 0 }
@@ -83,9 +83,9 @@ export class Intake {
     Effect.runForkWith(this.#context)(this.#takeAll(waiting))
   })
 
-  constructor(context: Context.Context<IntakeStores>, wake: Pick<Wake["Service"], "unreviewed">) {
+  constructor(context: Context.Context<IntakeStores>, facts: StoredFacts["Service"]) {
     this.#context = context
-    this.#wake = wake
+    this.#facts = facts
     this.#notes = new DeferredNotes(context)
   }
 
@@ -203,7 +203,8 @@ export class Intake {
     return selectUnreviewed(listAdmitted(works, admitted)).pipe(
       Effect.provideContext(this.#context),
       Effect.map((unreviewed) => {
-        for (const { change, entryId } of unreviewed) this.#wake.unreviewed(targetKey(change), entryId)
+        for (const { change, entryId } of unreviewed)
+          this.#facts.publish({ _tag: "UnreviewedQueued", targetKey: targetKey(change), entryId })
       }),
       Effect.catchCause((cause) =>
         limitWarning("unreviewed commits", (suppressed) =>

@@ -22,7 +22,7 @@ import { PullBranches } from "./PullBranches.ts"
 import { RenamedRepositories } from "./RenamedRepositories.ts"
 import { makeTriggers } from "./Triggers.ts"
 import { WaitingReports } from "./WaitingReports.ts"
-import { Wake } from "./Wake.ts"
+import { StoredFacts } from "./StoredFacts.ts"
 import { makeWebhooks } from "./Webhooks.ts"
 
 /** Stores that decide about deliveries, and that they are written to. */
@@ -34,11 +34,11 @@ export const makeReceiving = Effect.fnUntraced(function* (
   const config = yield* ConfigStore
   const queue = yield* Queue
   const receipts = yield* Receipts
-  const wake = yield* Wake
+  const facts = yield* StoredFacts
   const context = yield* Effect.context<ReceivingStores>()
   const run = Effect.runForkWith(context)
   const warnOnce = makeWarnOnce(run)
-  const intake = new Intake(context, wake)
+  const intake = new Intake(context, facts)
   yield* Effect.addFinalizer(() => intake.close)
   const payloads = new PayloadKeeper(config, context)
   yield* Effect.addFinalizer(() => payloads.flush)
@@ -47,7 +47,7 @@ export const makeReceiving = Effect.fnUntraced(function* (
   const webhooks = makeWebhooks({
     config,
     ownAccounts: yield* OwnAccounts,
-    wake,
+    facts,
     intake,
     pullBranches: new PullBranches(context),
     renamed: new RenamedRepositories(config, context),
@@ -69,7 +69,7 @@ export const makeReceiving = Effect.fnUntraced(function* (
   })
   const triggers = makeTriggers({
     config,
-    wake,
+    facts,
     intake,
     warnKeyless: () =>
       warnOnce(

@@ -23,7 +23,7 @@ import { AwaitedServers } from "./AwaitedServers.ts"
 import { OpenPorts } from "./OpenPorts.ts"
 import type { PortOptions } from "./OpenPorts.ts"
 import { normalisePrefix } from "./Routes.ts"
-import { Wake } from "./Wake.ts"
+import { StoredFacts } from "./StoredFacts.ts"
 
 export interface IngressOptions extends PortOptions {
   /** Time for which a body may be slower than `server.limits.body_min_rate`. */
@@ -73,7 +73,7 @@ const bodyReader = ({ limits, webhook_body_limit_mb }: ServerConfig, slowBodyMil
 
 const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof PortOptions>) {
   const config = yield* ConfigStore
-  const wake = yield* Wake
+  const facts = yield* StoredFacts
   const context = yield* Effect.context<ReceivingStores | RejectedSignatures | CatchUps>()
   const run = Effect.runForkWith(context)
   const { server: settings } = config.current().document
@@ -106,7 +106,7 @@ const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof Po
     misdirected,
     refusedForLoad: missed.refused,
     triggers,
-    chat: makeChatCallbacks({ config, requests: yield* ChatRequests, wake }),
+    chat: makeChatCallbacks({ config, requests: yield* ChatRequests, facts }),
     admin: yield* Effect.serviceOption(AdminApi),
     ...(yield* makeProbes(intake, options)),
     run: Effect.runPromiseWith(context),

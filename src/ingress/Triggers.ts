@@ -36,12 +36,12 @@ import type { PayloadKeeper } from "./PayloadKeeper.ts"
 import { parseTrigger } from "./TriggerPayload.ts"
 import type { TriggerPath } from "./TriggerPayload.ts"
 import type { WaitingReports } from "./WaitingReports.ts"
-import type { Wake } from "./Wake.ts"
+import type { StoredFacts } from "./StoredFacts.ts"
 import { verbatimReason } from "../domain/Reason.ts"
 
 interface TriggerParts {
   readonly config: ConfigStore["Service"]
-  readonly wake: Wake["Service"]
+  readonly facts: StoredFacts["Service"]
   readonly intake: Intake
   /** Logs once that nothing can be triggered because no key is configured. */
   readonly warnKeyless: () => void
@@ -213,7 +213,7 @@ const start = async (
   if (intakeResult._tag === "Refused") return failed(parts, "manual", "store_unavailable", { id, now })
   if (intakeResult._tag === "Duplicate") return respond(intakeResult.first.id, "duplicate", now)
   parts.stored()
-  parts.wake.workspace(change.workspace)
+  parts.facts.publish({ _tag: "EntriesChanged", workspace: change.workspace })
   const queued = intakeResult._tag === "Stored" ? (intakeResult.queued ?? "later") : "later"
   return queued === "later" ? respond(id, "queued", dueAt) : respond(id, queued.status, queued.dueAt, queued)
 }
@@ -266,7 +266,7 @@ const routeChange = async (
   const isDuplicate = stored._tag === "Duplicate"
   if (!isDuplicate) {
     parts.stored()
-    parts.wake.reported()
+    parts.facts.publish({ _tag: "SubmitReported" })
   }
   const status = isDuplicate ? "duplicate" : "queued"
   const eventId = isDuplicate ? stored.first.id : id

@@ -43,13 +43,13 @@ import type { PayloadKeeper } from "./PayloadKeeper.ts"
 import type { PullBranches } from "./PullBranches.ts"
 import type { RenamedRepositories } from "./RenamedRepositories.ts"
 import { listSecrets, verifyDelivery } from "./VerifyDelivery.ts"
-import type { Wake } from "./Wake.ts"
+import type { StoredFacts } from "./StoredFacts.ts"
 import { truncateTexts, verbatimReason } from "../domain/Reason.ts"
 
 interface WebhookParts {
   readonly config: ConfigStore["Service"]
   readonly ownAccounts: OwnAccounts["Service"]
-  readonly wake: Wake["Service"]
+  readonly facts: StoredFacts["Service"]
   readonly intake: Intake
   readonly pullBranches: PullBranches
   readonly renamed: RenamedRepositories
@@ -240,7 +240,7 @@ const start = async (
   admission: Admission,
   pull: PullBase | undefined
 ): Promise<IngressResponse> => {
-  const { count, intake, log, wake } = parts
+  const { count, facts, intake, log } = parts
   const { change, request } = admission
   const command = executedName(request)
   const respond = (id: string, status: Parameters<typeof accepted>[3], dueAt: number, entry?: QueueAdmitted) => {
@@ -266,10 +266,15 @@ const start = async (
   parts.stored()
   if (intakeResult._tag === "Reviewed") return respondIgnored(parts, received, record, event, "already_reviewed")
   // A requested review is queued, and its comment gets a reaction immediately.
-  if (request !== undefined) wake.command({ eventId: received.id, command: request.command.name, change })
+  if (request !== undefined)
+    facts.publish({
+      _tag: "CommentCommanded",
+      request: { eventId: received.id, command: request.command.name, change }
+    })
   if (command !== undefined) return respond(received.id, "queued", admission.dueAt)
-  wake.workspace(change.workspace)
-  if (change.target.kind === "pull_request" && change.head !== undefined) wake.newerHead(targetKey(change), change.head)
+  facts.publish({ _tag: "EntriesChanged", workspace: change.workspace })
+  if (change.target.kind === "pull_request" && change.head !== undefined)
+    facts.publish({ _tag: "HeadQueued", targetKey: targetKey(change), head: change.head })
   const { queued = "later" } = intakeResult
   return queued === "later"
     ? respond(received.id, admission.dueAt > received.now ? "deferred" : "queued", admission.dueAt)
@@ -305,7 +310,8 @@ const decline = async (
   parts.stored()
   if (refusal.closes !== undefined) {
     parts.cancelWaiting(refusal.closes)
-    if (refusal.workspace !== undefined) parts.wake.closed(refusal.workspace.id, refusal.closes)
+    if (refusal.workspace !== undefined)
+      parts.facts.publish({ _tag: "PullClosed", workspace: refusal.workspace.id, targetKey: refusal.closes })
   }
   return respondIgnored(parts, received, record, event, refusal.reason)
 }
@@ -436,7 +442,7 @@ const decide = async (
   const delivery = replayOf === undefined ? sent : uniqueDeliveryKey(sent, id)
   if (event._tag === "Lifecycle") {
     const names = verified.map(({ name }) => name)
-    if (event.changed === "installation") parts.wake.installationChanged(names)
+    if (event.changed === "installation") parts.facts.publish({ _tag: "InstallationChanged", triggers: names })
     parts.repositoriesChanged(names, now)
   }
   return decideEvent({ ...parts, stored: keep }, received, { snapshot, verified, event, delivery })

@@ -10,7 +10,7 @@ import { Forges } from "../../src/forge/Forges.ts"
 import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import * as ReplayDeliveries from "../../src/ingress/ReplayDeliveries.ts"
 import { IngressServer } from "../../src/ingress/Server.ts"
-import { Wake } from "../../src/ingress/Wake.ts"
+import { StoredFacts } from "../../src/ingress/StoredFacts.ts"
 import * as MemoryQueue from "../../src/queue/journal/MemoryQueue.ts"
 import { Operations } from "../../src/queue/operator/Operations.ts"
 import type { Queue } from "../../src/queue/Queue.ts"
@@ -53,17 +53,7 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
       : Layer.unwrap(Effect.map(toSnapshot({ ...document, ...settings.document }, env), layerStatic)),
     settings.records ?? Layer.fresh(Store.layerMemory),
     Layer.fresh(MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 })),
-    Layer.succeed(Wake, {
-      workspace: () => {},
-      newerHead: () => {},
-      unreviewed: () => {},
-      closed: () => {},
-      reported: () => {},
-      command: () => {},
-      chat: () => {},
-      directoryChanged: () => {},
-      installationChanged: () => {}
-    }),
+    StoredFacts.layerUnpublished,
     OwnAccounts.layer,
     memoryObjects,
     Progress.layer,

@@ -33,20 +33,14 @@ describe("callbacks of chat", () => {
       stored.add(key)
       return Effect.succeed(outcome)
     })
-  const nothing = () => undefined
   const callbacks = makeChatCallbacks({
     config: makeStaticStore(snapshot),
     requests: Object({ add }),
-    wake: {
-      workspace: nothing,
-      newerHead: nothing,
-      unreviewed: nothing,
-      closed: nothing,
-      reported: nothing,
-      command: nothing,
-      chat: (connection) => woken.push(connection),
-      directoryChanged: (connection) => woken.push(`directory of ${connection}`),
-      installationChanged: nothing
+    facts: {
+      publish: (fact) => {
+        if (fact._tag === "ChatReceived") woken.push(fact.connection)
+        if (fact._tag === "DirectoryChanged") woken.push(`directory of ${fact.connection}`)
+      }
     }
   })
   const signed = (payload: string, seconds = now / 1000) => {

@@ -7,8 +7,8 @@ import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import type { IngressOptions } from "../../src/ingress/Server.ts"
 import { IngressServer } from "../../src/ingress/Server.ts"
-import type { WokenCommand } from "../../src/ingress/Wake.ts"
-import { Wake } from "../../src/ingress/Wake.ts"
+import { StoredFacts } from "../../src/ingress/StoredFacts.ts"
+import type { StoredCommand, StoredFact } from "../../src/ingress/StoredFacts.ts"
 import { layerMemory as queueMemory } from "../../src/queue/journal/MemoryQueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Inventories } from "../../src/store/Inventories.ts"
@@ -50,7 +50,7 @@ export interface Woken {
   readonly closed: Array<string>
   /** Number of notifications about stored reports. */
   reports: number
-  readonly commands: Array<WokenCommand>
+  readonly commands: Array<StoredCommand>
   readonly installations: Array<string>
 }
 
@@ -90,23 +90,31 @@ export const startIngress = async (settings: IngressSettings = {}): Promise<Ingr
     commands: [],
     installations: []
   }
-  const wake = Layer.succeed(Wake, {
-    workspace: (id) => void woken.workspaces.push(id),
-    newerHead: (target, head) => void woken.newerHeads.push(`${target} ${head}`),
-    unreviewed: (_target, entryId) => void woken.unreviewed.push(entryId),
-    closed: (_workspace, target) => void woken.closed.push(target),
-    command: (request) => void woken.commands.push(request),
-    chat: () => undefined,
-    reported: () => void woken.reports++,
-    directoryChanged: () => undefined,
-    installationChanged: (triggers) => void woken.installations.push(...triggers)
-  })
+  const record = (fact: StoredFact): void => {
+    switch (fact._tag) {
+      case "EntriesChanged":
+        return void woken.workspaces.push(fact.workspace)
+      case "HeadQueued":
+        return void woken.newerHeads.push(`${fact.targetKey} ${fact.head}`)
+      case "UnreviewedQueued":
+        return void woken.unreviewed.push(fact.entryId)
+      case "PullClosed":
+        return void woken.closed.push(fact.targetKey)
+      case "SubmitReported":
+        return void woken.reports++
+      case "CommentCommanded":
+        return void woken.commands.push(fact.request)
+      case "InstallationChanged":
+        return void woken.installations.push(...fact.triggers)
+      default:
+    }
+  }
   const parts = Layer.mergeAll(
     settings.config ??
       Layer.unwrap(Effect.map(toSnapshot(settings.document ?? document, { ...env, ...settings.env }), layerStatic)),
     settings.records ?? Layer.fresh(Store.layerMemory),
     settings.queue ?? queueMemory(settings.limits ?? { perWorkspace: 10_000, total: 1_000_000 }),
-    wake,
+    Layer.succeed(StoredFacts, { publish: record }),
     OwnAccounts.layer,
     settings.logger ?? Logger.layer([]),
     settings.receipts ?? Layer.empty

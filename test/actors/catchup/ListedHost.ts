@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { searchHost } from "../../../actors/catchup/SearchHost.ts"
 import { SearchMemory } from "../../../actors/catchup/HostSearch.ts"
-import { noopNotifications } from "../../../src/app/ActorMessages.ts"
+import { StoredFacts } from "../../../src/ingress/StoredFacts.ts"
 import { makeStaticStore } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
@@ -197,7 +197,7 @@ export const service = (host: ListedHost, options: ServiceOptions = {}) => {
     ),
     OwnAccounts.layer,
     Layer.sync(Forges, () => Forges.of(host.forges())),
-    noopNotifications
+    StoredFacts.layerUnpublished
   )
   return ReceiveFound.layer.pipe(Layer.provideMerge(parts))
 }

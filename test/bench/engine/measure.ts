@@ -22,7 +22,7 @@ import type * as ChangeThreads from "../../../src/engine/ChangeThreads.ts"
 import { reviewChange } from "../../../src/engine/ReviewChange.ts"
 import { OwnAccounts } from "../../../src/forge/OwnAccounts.ts"
 import { IngressServer } from "../../../src/ingress/Server.ts"
-import { Wake } from "../../../src/ingress/Wake.ts"
+import { StoredFacts } from "../../../src/ingress/StoredFacts.ts"
 import { Catalog } from "../../../src/llm/Catalog.ts"
 import { Gateway, GatewayError } from "../../../src/llm/Gateway.ts"
 import { layerMemory } from "../../../src/queue/journal/MemoryQueue.ts"
@@ -94,17 +94,7 @@ const ingress = IngressServer.layerWith({ port: 0 }).pipe(
     Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic)),
     Store.layerSqlite({ path: join(directory, "aicr.db"), migrate: "auto" }),
     layerMemory({ perWorkspace: 1_000_000, total: 1_000_000 }),
-    Layer.succeed(Wake, {
-      workspace: () => undefined,
-      newerHead: () => undefined,
-      unreviewed: () => undefined,
-      closed: () => undefined,
-      reported: () => undefined,
-      command: () => undefined,
-      chat: () => undefined,
-      directoryChanged: () => undefined,
-      installationChanged: () => undefined
-    }),
+    StoredFacts.layerUnpublished,
     OwnAccounts.layer
   ])
 )

@@ -10,7 +10,7 @@ import { layerStatic } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import { OwnAccounts } from "../../../src/forge/OwnAccounts.ts"
 import { IngressServer } from "../../../src/ingress/Server.ts"
-import { Wake } from "../../../src/ingress/Wake.ts"
+import { StoredFacts } from "../../../src/ingress/StoredFacts.ts"
 import { layerMemory } from "../../../src/queue/journal/MemoryQueue.ts"
 import { layerJournal } from "../../../src/queue/journal/JournalQueue.ts"
 import { makeSqliteJournal } from "../../../src/queue/journal/SqliteJournal.ts"
@@ -31,17 +31,7 @@ const document = {
   workspaces: { instances: { app: { source_repo: { trigger: "hub", repo: repository } } } }
 }
 
-const quiet = Layer.succeed(Wake, {
-  workspace: () => undefined,
-  newerHead: () => undefined,
-  unreviewed: () => undefined,
-  closed: () => undefined,
-  reported: () => undefined,
-  command: () => undefined,
-  chat: () => undefined,
-  directoryChanged: () => undefined,
-  installationChanged: () => undefined
-})
+const quiet = StoredFacts.layerUnpublished
 
 const queue =
   kind === "sqlite" ? layerJournal(makeSqliteJournal(join(directory, "queue.db")), limits) : layerMemory(limits)
