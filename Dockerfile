@@ -8,6 +8,7 @@ COPY LICENSE ./
 COPY actors ./actors
 COPY bin ./bin
 COPY demo ./demo
+COPY docs ./docs
 COPY eval ./eval
 COPY nats ./nats
 COPY src ./src

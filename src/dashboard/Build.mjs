@@ -10,11 +10,12 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { brotliCompress, constants, gzip } from "node:zlib"
+import { documents, renderDocuments } from "./Documents.mjs"
 
 const sources = dirname(fileURLToPath(import.meta.url))
 const root = join(sources, "../..")
 /** Folders whose code and texts the pages use. */
-const used = ["src/text", "src/domain"].map((folder) => join(root, folder))
+const used = [...["src/text", "src/domain"].map((folder) => join(root, folder)), documents]
 const target = join(root, "dist/dashboard")
 
 const listFiles = async (folder) =>
@@ -73,13 +74,12 @@ const bundle = (vite, outDir) =>
   })
 
 const compress = async (folder) => {
-  const names = await readdir(folder)
   await Promise.all(
-    names.map(async (name) => {
-      const bytes = await readFile(join(folder, name))
+    (await listFiles(folder)).map(async (file) => {
+      const bytes = await readFile(file)
       const params = { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
-      await writeFile(join(folder, `${name}.br`), await promisify(brotliCompress)(bytes, { params }))
-      await writeFile(join(folder, `${name}.gz`), await promisify(gzip)(bytes, { level: 9 }))
+      await writeFile(`${file}.br`, await promisify(brotliCompress)(bytes, { params }))
+      await writeFile(`${file}.gz`, await promisify(gzip)(bytes, { level: 9 }))
     })
   )
 }
@@ -107,7 +107,8 @@ const build = async () => {
   const folder = `${target}.${process.pid}`
   try {
     await bundle(vite, folder)
-    await compress(join(folder, "assets"))
+    await renderDocuments(join(folder, "docs"))
+    for (const part of ["assets", "docs"]) await compress(join(folder, part))
     await writeFile(join(folder, "sources"), digest)
     await install(folder)
   } finally {

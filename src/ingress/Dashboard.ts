@@ -1,4 +1,4 @@
-/** Serves the dashboard while login is enabled: its page for every path below `/dashboard`, and its assets. */
+/** Serves the dashboard while login is enabled: its page for every path below `/dashboard`, its assets, and the documents. */
 import { randomBytes } from "node:crypto"
 import { howToTurnOn, readAdminCredentials } from "../admin/AdminCredentials.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
@@ -80,7 +80,22 @@ const accepts = (header: string, encoding: string): boolean =>
     .map((part) => part.trim().split(";"))
     .some(([name, weight = ""]) => name?.trim() === encoding && !/^\s*q=0(?:\.0*)?\s*$/.test(weight))
 
-const asset = ({ br, contentType, gzip, plain }: Asset, encodings: string): IngressResponse => {
+/** The name of an asset contains a hash of the content. */
+const assetHeaders = { "cache-control": "public, max-age=31536000, immutable" }
+/** Pages without scripts and requests. */
+const documentHeaders = {
+  "cache-control": "no-cache",
+  "content-security-policy":
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+}
+
+const respondWith = (
+  found: Asset | undefined,
+  encodings: string,
+  headers: Readonly<Record<string, string>>
+): IngressResponse => {
+  if (found === undefined) return notFound()
+  const { br, contentType, gzip, plain } = found
   const [bytes, encoding] =
     br !== undefined && accepts(encodings, "br")
       ? [br, "br"]
@@ -90,8 +105,7 @@ const asset = ({ br, contentType, gzip, plain }: Asset, encodings: string): Ingr
   return {
     ...text(200, contentType, "", {
       ...common,
-      // The name contains a hash of the content.
-      "cache-control": "public, max-age=31536000, immutable",
+      ...headers,
       vary: "accept-encoding",
       ...(encoding === undefined ? undefined : { "content-encoding": encoding })
     }),
@@ -100,6 +114,7 @@ const asset = ({ br, contentType, gzip, plain }: Asset, encodings: string): Ingr
 }
 
 const assetPath = "/assets/"
+const documentPath = "/docs/"
 
 export class Dashboard {
   readonly #onFailure: (error: unknown) => void
@@ -142,8 +157,11 @@ export class Dashboard {
     const files = await this.prepare()
     // Files that appear later, from a build by hand, are found by the next request.
     if (files === undefined) this.#files = undefined
-    if (!path.startsWith(assetPath)) return page(files, prefix)
-    const found = files?.assets.get(path.slice(assetPath.length))
-    return found === undefined ? notFound() : asset(found, String(encodings))
+    const encoding = String(encodings)
+    if (path.startsWith(assetPath))
+      return respondWith(files?.assets.get(path.slice(assetPath.length)), encoding, assetHeaders)
+    if (path.startsWith(documentPath))
+      return respondWith((await files?.documents())?.get(path.slice(documentPath.length)), encoding, documentHeaders)
+    return page(files, prefix)
   }
 }

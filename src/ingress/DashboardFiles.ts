@@ -9,8 +9,8 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 
 const root = join(import.meta.dirname, "../..")
-/** The dashboard's own, and the texts of every language. */
-const sources = ["src/dashboard", "src/text", "src/domain"].map((folder) => join(root, folder))
+/** The dashboard's own, the texts of every language, and the documents. */
+const sources = ["src/dashboard", "src/text", "src/domain", "docs"].map((folder) => join(root, folder))
 const builder = join(root, "src/dashboard/Build.mjs")
 const buildTimeout = 60_000
 
@@ -25,21 +25,25 @@ export interface DashboardFiles {
   /** The page, with placeholders for the prefix and the nonce. */
   readonly page: string
   readonly assets: ReadonlyMap<string, Asset>
+  /** Reads the pages of the documents by their path, such as `hosts/gitea.html`, and their style. */
+  readonly documents: () => Promise<ReadonlyMap<string, Asset>>
 }
 
 const contentTypes: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
+  html: "text/html; charset=utf-8",
   css: "text/css; charset=utf-8",
   svg: "image/svg+xml",
   woff2: "font/woff2"
 }
 
-const read = async (folder: string): Promise<DashboardFiles> => {
-  const page = await readFile(join(folder, "index.html"), "utf8")
-  const names = await readdir(join(folder, "assets"))
+/** Reads the files of a folder and those below it, with their compressed copies. */
+const readAssets = async (folder: string): Promise<ReadonlyMap<string, Asset>> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   const bytes = new Map(
     await Promise.all(
-      names.map(async (name): Promise<[string, Uint8Array]> => [name, await readFile(join(folder, "assets", name))])
+      paths.map(async (path): Promise<[string, Uint8Array]> => [path.slice(folder.length + 1), await readFile(path)])
     )
   )
   const assets = new Map<string, Asset>()
@@ -48,7 +52,16 @@ const read = async (folder: string): Promise<DashboardFiles> => {
     if (contentType === undefined) continue
     assets.set(name, { contentType, plain, br: bytes.get(`${name}.br`), gzip: bytes.get(`${name}.gz`) })
   }
-  return { page, assets }
+  return assets
+}
+
+const read = async (folder: string): Promise<DashboardFiles> => {
+  const [page, assets] = await Promise.all([
+    readFile(join(folder, "index.html"), "utf8"),
+    readAssets(join(folder, "assets"))
+  ])
+  let documents: Promise<ReadonlyMap<string, Asset>> | undefined
+  return { page, assets, documents: () => (documents ??= readAssets(join(folder, "docs"))) }
 }
 
 const changedAt = async (path: string): Promise<number> => (await stat(path)).mtimeMs

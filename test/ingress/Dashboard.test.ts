@@ -1,8 +1,10 @@
 /** The files of the dashboard over HTTP: the built ones, with their policy and their caching. */
+import { dirname, join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
+import { documentAbout, menuItems } from "../../src/dashboard/layout/Navigation.ts"
 import { Dashboard } from "../../src/ingress/Dashboard.ts"
 import type { Ingress } from "./Ingress.ts"
 import { document, startIngress } from "./Ingress.ts"
@@ -60,6 +62,51 @@ describe("without an administrator", () => {
   })
 })
 
+describe("documents", () => {
+  it("are pages without scripts, whose links lead to pages and sections that exist", async () => {
+    const seen = new Map<string, string>()
+    const read = async (path: string): Promise<void> => {
+      if (seen.has(path)) return
+      const response = await get(`/docs/${path}`)
+      expect([path, response.status]).toEqual([path, 200])
+      const html = await response.text()
+      seen.set(path, html)
+      const links = [...html.matchAll(/(?:href)="([^"#]+\.(?:html|css))(?:#[^"]*)?"/g)]
+      for (const [, link = ""] of links) await read(join(dirname(path), link))
+    }
+    await read("README.html")
+    await read("README.zh.html")
+    expect(seen.size).toBeGreaterThan(30)
+    for (const [path, html] of seen) {
+      expect([path, /<script|javascript:|\son\w+=/i.test(html.replaceAll(/<code>[\s\S]*?<\/code>/g, ""))]).toEqual([
+        path,
+        false
+      ])
+      for (const [, link = path, anchor = ""] of html.matchAll(/href="([^"#:]+\.html)?#([^"]+)"/g)) {
+        const target = link === path ? html : seen.get(join(dirname(path), link))
+        expect([path, link, anchor, target?.includes(`id="${anchor}"`)]).toEqual([path, link, anchor, true])
+      }
+    }
+    const { headers } = await get("/docs/README.html")
+    expect(headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'self'; /)
+    expect(headers.get("cache-control")).toBe("no-cache")
+  })
+
+  it("exist for every page of the menu", async () => {
+    for (const { to } of menuItems) {
+      const [path = "", anchor] = documentAbout(to).split("#")
+      const html = await (await get(path)).text()
+      expect([to, anchor === undefined ? html.includes("<h1") : html.includes(`id="${anchor}"`)]).toEqual([to, true])
+    }
+    expect(documentAbout("/runs/01a20e3e")).toBe("/docs/publishing.html")
+  })
+
+  it("does not serve other files", async () => {
+    for (const path of ["development/language.html", "../index.html", "configuration.md", "nothing.html"])
+      expect([path, (await get(`/docs/${encodeURIComponent(path)}`)).status]).toEqual([path, 404])
+  })
+})
+
 describe("assets", () => {
   it("are immutable, and compressed as the client accepts it", async () => {
     const [script = ""] = assetsOf(await (await get("")).text())
@@ -97,7 +144,7 @@ describe("assets", () => {
 
 it("a build that failed is not repeated by requests, and files that appear later are served", async () => {
   const builds: Array<boolean> = []
-  const page = { page: "<p>built</p>", assets: new Map() }
+  const page = { page: "<p>built</p>", assets: new Map(), documents: async () => new Map() }
   const dashboard = new Dashboard(
     () => {},
     async (_, mayBuild) => (builds.push(mayBuild) < 3 ? undefined : page)

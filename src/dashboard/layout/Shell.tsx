@@ -6,7 +6,7 @@ import { connectionState, followLive, onConnectionChange, receivedEvents } from 
 import { endSession, sessionState } from "../client/Session.ts"
 import { Dialog, Confirm } from "../parts/Dialog.tsx"
 import { t } from "../text/T.ts"
-import { menu, menuItems } from "./Navigation.ts"
+import { documentAbout, menu, menuItems } from "./Navigation.ts"
 import { Palette } from "./Palette.tsx"
 import { LanguageSelect, ThemeSelect } from "./Preferences.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
@@ -233,6 +233,14 @@ export const Shell = () => {
           <kbd>Ctrl K</kbd>
         </button>
         <Connection />
+        <a
+          className="button ghost"
+          href={`${prefix}/dashboard${documentAbout(pathname)}`}
+          target="_blank"
+          rel="noopener"
+        >
+          <span aria-hidden="true">?</span> <span className="hidden">{t("menu.documents")}</span>
+        </a>
         <UserMenu key={pathname} open={setOpen} />
       </header>
       <main id="content" tabIndex={-1}>

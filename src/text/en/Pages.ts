@@ -461,6 +461,7 @@ export const pageTexts = {
   "member.pending": "pending",
   "member.skipped": "skipped",
   "menu.api": "API documentation",
+  "menu.documents": "Documents about this page",
   "menu.insight": "Insight",
   "menu.label": "Menu",
   "menu.manage": "Manage",

@@ -454,6 +454,7 @@ export const pageTexts = {
   "member.pending": "待处理",
   "member.skipped": "已跳过",
   "menu.api": "API 文档",
+  "menu.documents": "本页的文档",
   "menu.insight": "洞察",
   "menu.label": "菜单",
   "menu.manage": "管理",
