@@ -9,7 +9,7 @@ import { onSessionChange, sessionState, startSession } from "./client/Session.ts
 import { Login } from "./layout/Login.tsx"
 import { applyTheme } from "./layout/Theme.ts"
 import { Notices } from "./parts/Notices.tsx"
-import { router } from "./Router.tsx"
+import { preloadPages, router } from "./Router.tsx"
 import { currentLanguage, loadLanguage, onLanguageChange } from "./text/T.ts"
 import "./style/Base.css"
 import "./style/Layout.css"
@@ -43,3 +43,5 @@ if (root !== null)
       </QueryClientProvider>
     </StrictMode>
   )
+// Not before the first page has what it shows.
+setTimeout(() => void preloadPages(), 3000)

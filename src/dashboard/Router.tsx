@@ -1,6 +1,10 @@
-/** The pages and their addresses. Each page is loaded when it is opened first. Filters of lists are plain texts in the query. */
+/**
+ * The pages and their addresses. The code of a page is loaded when it is opened first, or after the first page. Filters of lists are plain texts
+ * in the query.
+ */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link } from "@tanstack/react-router"
 import { prefix } from "./client/Call.ts"
+import { loadPage } from "./client/LoadPage.ts"
 import { Shell } from "./layout/Shell.tsx"
 import { Failure, Loading, Empty } from "./parts/Panel.tsx"
 import { t } from "./text/T.ts"
@@ -39,6 +43,8 @@ const required =
     return kept as { readonly [K in Name]: string }
   }
 
+const page: typeof lazyRouteComponent = (load, name) => lazyRouteComponent(() => loadPage(load), name)
+
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
 const getParentRoute = () => root
 
@@ -46,117 +52,122 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/",
-    component: lazyRouteComponent(() => import("./pages/Overview.tsx"), "Overview")
+    component: page(() => import("./pages/Overview.tsx"), "Overview")
   }),
   createRoute({
     getParentRoute,
     path: "/changes",
     validateSearch: only("workspace", "repo", "number", "status", "trigger", "sort"),
-    component: lazyRouteComponent(() => import("./pages/Changes.tsx"), "Changes")
+    component: page(() => import("./pages/Changes.tsx"), "Changes")
   }),
   createRoute({
     getParentRoute,
     path: "/change",
     validateSearch: required("repo", "number"),
-    component: lazyRouteComponent(() => import("./pages/Change.tsx"), "Change")
+    component: page(() => import("./pages/Change.tsx"), "Change")
   }),
   createRoute({
     getParentRoute,
     path: "/deliveries",
     validateSearch: only("workspace", "decision", "reason", "outcome", "trigger", "repo", "number", "since", "sort"),
-    component: lazyRouteComponent(() => import("./pages/Deliveries.tsx"), "Deliveries")
+    component: page(() => import("./pages/Deliveries.tsx"), "Deliveries")
   }),
   createRoute({
     getParentRoute,
     path: "/deliveries/$id",
-    component: lazyRouteComponent(() => import("./pages/Delivery.tsx"), "Delivery")
+    component: page(() => import("./pages/Delivery.tsx"), "Delivery")
   }),
   createRoute({
     getParentRoute,
     path: "/runs",
     validateSearch: only("workspace", "status", "repo", "number", "trigger", "target", "since", "sort"),
-    component: lazyRouteComponent(() => import("./pages/Runs.tsx"), "Runs")
+    component: page(() => import("./pages/Runs.tsx"), "Runs")
   }),
   createRoute({
     getParentRoute,
     path: "/runs/$id",
-    component: lazyRouteComponent(() => import("./pages/Run.tsx"), "Run")
+    component: page(() => import("./pages/Run.tsx"), "Run")
   }),
   createRoute({
     getParentRoute,
     path: "/runs/$id/compare",
     validateSearch: only("with"),
-    component: lazyRouteComponent(() => import("./pages/CompareRuns.tsx"), "CompareRuns")
+    component: page(() => import("./pages/CompareRuns.tsx"), "CompareRuns")
   }),
   createRoute({
     getParentRoute,
     path: "/queue",
     validateSearch: only("workspace", "status", "tab", "selected", "batch", "sort"),
-    component: lazyRouteComponent(() => import("./pages/Queue.tsx"), "Queue")
+    component: page(() => import("./pages/Queue.tsx"), "Queue")
   }),
   createRoute({
     getParentRoute,
     path: "/projects",
     validateSearch: only("q", "sort", "deleted"),
-    component: lazyRouteComponent(() => import("./pages/Projects.tsx"), "Projects")
+    component: page(() => import("./pages/Projects.tsx"), "Projects")
   }),
   createRoute({
     getParentRoute,
     path: "/acceptance",
     validateSearch: required("workspace", "name"),
-    component: lazyRouteComponent(() => import("./pages/Acceptance.tsx"), "Acceptance")
+    component: page(() => import("./pages/Acceptance.tsx"), "Acceptance")
   }),
   createRoute({
     getParentRoute,
     path: "/statistics",
     validateSearch: only("window", "sort"),
-    component: lazyRouteComponent(() => import("./pages/Statistics.tsx"), "Statistics")
+    component: page(() => import("./pages/Statistics.tsx"), "Statistics")
   }),
   createRoute({
     getParentRoute,
     path: "/rules",
     validateSearch: only("q", "sort"),
-    component: lazyRouteComponent(() => import("./pages/Rules.tsx"), "Rules")
+    component: page(() => import("./pages/Rules.tsx"), "Rules")
   }),
   createRoute({
     getParentRoute,
     path: "/nodes",
-    component: lazyRouteComponent(() => import("./pages/Nodes.tsx"), "Nodes")
+    component: page(() => import("./pages/Nodes.tsx"), "Nodes")
   }),
   createRoute({
     getParentRoute,
     path: "/setup",
-    component: lazyRouteComponent(() => import("./pages/Setup.tsx"), "Setup")
+    component: page(() => import("./pages/Setup.tsx"), "Setup")
   }),
   createRoute({
     getParentRoute,
     path: "/configuration",
     validateSearch: only("tab", "kind", "name", "new", "q"),
-    component: lazyRouteComponent(() => import("./pages/Configuration.tsx"), "Configuration")
+    component: page(() => import("./pages/Configuration.tsx"), "Configuration")
   }),
   createRoute({
     getParentRoute,
     path: "/configuration/revisions/$number",
-    component: lazyRouteComponent(() => import("./pages/Revision.tsx"), "Revision")
+    component: page(() => import("./pages/Revision.tsx"), "Revision")
   }),
   createRoute({
     getParentRoute,
     path: "/chat",
     validateSearch: only("connection", "workspace", "status", "notice", "notice_kind", "sort"),
-    component: lazyRouteComponent(() => import("./pages/Chat.tsx"), "Chat")
+    component: page(() => import("./pages/Chat.tsx"), "Chat")
   }),
   createRoute({
     getParentRoute,
     path: "/tokens",
-    component: lazyRouteComponent(() => import("./pages/Tokens.tsx"), "Tokens")
+    component: page(() => import("./pages/Tokens.tsx"), "Tokens")
   }),
   createRoute({
     getParentRoute,
     path: "/audit",
     validateSearch: only("actor", "action", "since", "sort"),
-    component: lazyRouteComponent(() => import("./pages/Audit.tsx"), "Audit")
+    component: page(() => import("./pages/Audit.tsx"), "Audit")
   })
 ] as const
+
+/** Loads the code of all pages, so that each can be opened while the service is away. */
+export const preloadPages = async (): Promise<void> => {
+  for (const { options } of routes) await options.component?.preload?.()
+}
 
 export const router = createRouter({
   routeTree: root.addChildren(routes),

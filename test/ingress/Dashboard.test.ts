@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
-import { documentAbout, menuItems } from "../../src/dashboard/layout/Navigation.ts"
+import { documentAbout, documents } from "../../src/dashboard/layout/DocumentAbout.ts"
 import { Dashboard } from "../../src/ingress/Dashboard.ts"
 import type { Ingress } from "./Ingress.ts"
 import { document, startIngress } from "./Ingress.ts"
@@ -93,7 +93,7 @@ describe("documents", () => {
   })
 
   it("exist for every page of the menu", async () => {
-    for (const { to } of menuItems) {
+    for (const to of Object.keys(documents)) {
       const [path = "", anchor] = documentAbout(to).split("#")
       const html = await (await get(path)).text()
       expect([to, anchor === undefined ? html.includes("<h1") : html.includes(`id="${anchor}"`)]).toEqual([to, true])

@@ -116,4 +116,33 @@ describe("a list that was scrolled", () => {
     await page.locator(`[data-index='0'] .row-link[href$="${String(newest?.["id"])}"]`).waitFor()
     expect(await page.locator(".list-newer button").count()).toBe(0)
   })
+
+  it("returns to its place, and to the row that was opened, when one goes back", async () => {
+    await open()
+    await scrollTo(170)
+    const before = Number(await page.evaluate(`document.querySelector(".list").scrollTop`))
+    const opened = page.locator("[data-index='172'] .row-link")
+    const address = await opened.getAttribute("href")
+    await opened.click()
+    await page.locator(".list").waitFor({ state: "detached" })
+    await page.goBack()
+    await page.locator(`.row-link[href="${address}"]:focus`).waitFor()
+    expect(Number(await page.evaluate(`document.querySelector(".list").scrollTop`))).toBe(before)
+  })
+})
+
+it("pages that were not opened yet can be opened while the service is away, and the header has the age of the figures", async () => {
+  await open()
+  // The code of the last page was loaded after the first one.
+  const names = `performance.getEntriesByType("resource").map(({ name }) => name).join()`
+  await waitUntil(async () => String(await page.evaluate(names)).includes("/Audit-"), {
+    describe: () => "the code of the last page is not loaded"
+  })
+  await at.aicr.kill()
+  await page.getByText(/^no live events; figures of \d/).waitFor()
+  await page.getByRole("link", { name: "Audit" }).click()
+  await page.getByRole("heading", { name: "Audit" }).waitFor()
+  await at.aicr.start()
+  await page.getByText("live", { exact: true }).waitFor()
+  expect(await page.getByRole("heading", { name: "Audit" }).count()).toBe(1)
 })

@@ -36,6 +36,9 @@ const hiddenMillis = 2000
 const reconnectMillis = [500, 1000, 2000, 5000, 10_000] as const
 
 let connection: Connection = "connecting"
+let latest = Date.now()
+/** Time of the latest event or heartbeat, in milliseconds since the epoch: the age of what pages show while there is no connection. */
+export const latestEventAt = (): number => latest
 const listeners = new Set<() => void>()
 
 export const connectionState = (): Connection => connection
@@ -81,6 +84,7 @@ const follow = async (signal: AbortSignal): Promise<void> => {
   const [, url] = toRequest("GET /live", {})
   const response = await send(url, { headers: { accept: "text/event-stream" }, signal })
   if (!response.ok || response.body === null) throw new Error(`status ${response.status}`)
+  latest = Date.now()
   change("live")
   // Something may have happened while there was no connection.
   scheduleRefresh(all)
@@ -89,6 +93,7 @@ const follow = async (signal: AbortSignal): Promise<void> => {
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return
+    latest = Date.now()
     parser.feed(value)
   }
 }

@@ -47,6 +47,9 @@ export const useApi = <E extends Endpoint>(
     ...options
   })
 
+/** Time for which a list that was left keeps its rows, so that going back returns to its place. */
+const listGcTime = 600_000
+
 /** A list: its items so far, and how to get more. `view` names the rows that are shown, which are kept current. */
 export const usePages = <E extends Endpoint>(
   endpoint: E,
@@ -65,6 +68,7 @@ export const usePages = <E extends Endpoint>(
     refetchOnMount: ({ state }) => isShort(state.data),
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
+    gcTime: listGcTime,
     ...options
   })
   const hash = hashKey(queryKey)

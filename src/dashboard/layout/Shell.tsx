@@ -2,11 +2,13 @@
 import { Link, Outlet, useRouterState, useNavigate } from "@tanstack/react-router"
 import { useCallback, useEffect, useState, useSyncExternalStore } from "react"
 import { call, prefix } from "../client/Call.ts"
-import { connectionState, followLive, onConnectionChange, receivedEvents } from "../client/Live.ts"
+import { connectionState, followLive, latestEventAt, onConnectionChange, receivedEvents } from "../client/Live.ts"
 import { endSession, sessionState } from "../client/Session.ts"
 import { Dialog, Confirm } from "../parts/Dialog.tsx"
+import { formatClock } from "../text/Format.ts"
 import { t } from "../text/T.ts"
-import { documentAbout, menu, menuItems } from "./Navigation.ts"
+import { documentAbout } from "./DocumentAbout.ts"
+import { menu, menuItems } from "./Navigation.ts"
 import { Palette } from "./Palette.tsx"
 import { LanguageSelect, ThemeSelect } from "./Preferences.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
@@ -111,7 +113,7 @@ const Connection = () => {
   return (
     <span className={`connection connection-${state}`} title={t("live.events", { count: events })} role="status">
       <span aria-hidden="true" className="dot" />
-      {t(`live.${state}`)}
+      {state === "lost" ? t("live.lost", { time: formatClock(latestEventAt()) }) : t(`live.${state}`)}
     </span>
   )
 }

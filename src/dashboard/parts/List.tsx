@@ -9,6 +9,7 @@ import { useNarrow } from "../layout/Narrow.ts"
 import { formatCount } from "../text/Format.ts"
 import { t } from "../text/T.ts"
 import { Failure, Loading } from "./Panel.tsx"
+import { usePlace } from "./Place.ts"
 import { SortColumn, SortSelect } from "./Sorting.tsx"
 
 export interface Column<Row> {
@@ -211,11 +212,13 @@ export const List = <Row,>({ columns, empty, label, query, rowKey, rows, standar
   const isNarrow = useNarrow()
   const height = isNarrow ? narrowHeight : wideHeight
   useAnchor(container, rows, rowKey, height)
+  const initialOffset = usePlace(container, !query.isPending && rows.length > 0)
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => container.current,
     estimateSize: () => height,
-    overscan: 12
+    overscan: 12,
+    initialOffset
   })
   useEffect(() => virtual.measure(), [height, virtual])
   useRowKeys(container, rows.length, (index) => virtual.scrollToIndex(index))

@@ -444,7 +444,7 @@ export const pageTexts = {
   "live.connecting": "connecting",
   "live.events": "Live events since the page was opened: {count}",
   "live.live": "live",
-  "live.lost": "no live events",
+  "live.lost": "no live events; figures of {time}",
   "login.expired": "The session has ended",
   "login.expired.help": "Log in again to continue. What you have entered is kept.",
   "login.intro": "Reviews code changes by itself. Log in to see what it did and why.",

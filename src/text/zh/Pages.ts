@@ -437,7 +437,7 @@ export const pageTexts = {
   "live.connecting": "连接中",
   "live.events": "打开页面以来收到 {count} 个实时事件",
   "live.live": "实时",
-  "live.lost": "无实时事件",
+  "live.lost": "无实时事件，数据截至 {time}",
   "login.expired": "会话已结束",
   "login.expired.help": "请重新登录以继续。您输入的内容会保留。",
   "login.intro": "自动评审代码变更。登录以查看它做了什么以及为什么。",
