@@ -86,6 +86,7 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
       ci,
       issueCode: { codes, files: checkout, isWhole: change.target.kind === "pull_request" },
       isLastAttempt: isLastAttempt(work),
+      beforeModels: work.beforeModels,
       progress: (step) =>
         step._tag === "Working" ? progress.publish(workingNews(run, step.pass, step.progress)) : Effect.void,
       previous: previous !== undefined && isComparable(previous, run) ? withSummaryHead(previous) : undefined,

@@ -43,7 +43,7 @@ import { followStream } from "../scheduling/FollowBatch.ts"
 import { watchDrain } from "./NodeDrain.ts"
 import { replyEntry } from "../conversation/ReplyRun.ts"
 import { reviewEntry } from "./ReviewRun.ts"
-import { beforeFirstCall, makeSlots } from "./ReviewSlots.ts"
+import { makeSlots, once } from "./ReviewSlots.ts"
 import type { ReviewSlots } from "./ReviewSlots.ts"
 import type { RunOutcome } from "./RunOutcome.ts"
 import { WorkspaceScheduler } from "../scheduling/WorkspaceScheduler.ts"
@@ -182,7 +182,7 @@ const executeEntry = Effect.fnUntraced(function* (
   awaitingModel: Effect.Effect<void>
 ) {
   if (isReply(entry)) return yield* replyEntry(entry, lease, cancelled)
-  return yield* beforeFirstCall(awaitingModel)(reviewEntry(entry, lease, cancelled))
+  return yield* reviewEntry(entry, lease, cancelled, once(awaitingModel))
 })
 
 const work = Effect.fnUntraced(function* (

@@ -41,11 +41,15 @@ import { endCancelled, endWithoutWork, openRun } from "./OpenRun.ts"
 import { modelAccount } from "./RunAccount.ts"
 import { analysisFailure, hostFailure, storeFailure } from "./RunFailure.ts"
 
-/** Reviews a claimed entry. Completing `cancelled` with a reason interrupts the review and everything it started. */
+/**
+ * Reviews a claimed entry. Completing `cancelled` with a reason interrupts the review and everything it started. `beforeModels` runs when
+ * the plan is made, before a model is used.
+ */
 export const reviewEntry = Effect.fnUntraced(function* (
   entry: Entry,
   lease: Lease,
-  cancelled: Deferred.Deferred<Reason>
+  cancelled: Deferred.Deferred<Reason>,
+  beforeModels: Effect.Effect<void>
 ) {
   const work = yield* loadWork(entry, lease)
   if ("_tag" in work) return yield* Effect.catchTag(endWithoutWork(entry, lease, work), "StoreError", storeFailure)
@@ -60,7 +64,7 @@ export const reviewEntry = Effect.fnUntraced(function* (
     )
     return yield* Effect.catchTag(skip, "StoreError", storeFailure)
   }
-  return yield* Effect.catchTag(attempt(work, cancelled), "StoreError", storeFailure)
+  return yield* Effect.catchTag(attempt({ ...work, beforeModels }, cancelled), "StoreError", storeFailure)
 })
 
 /** Opens the run, which is stored from here on and shows what it waits for, and reviews. */
@@ -187,5 +191,6 @@ const analysisOf = Effect.fnUntraced(function* (
 ) {
   if (subject._tag === "Review") return yield* analyseChange(run, work, ci)
   yield* toAnalyzing(run, work.lease)
+  yield* work.beforeModels ?? Effect.void
   return yield* triageAnalysis(work.snapshot, work.workspace, subject.issue)
 }, Effect.scoped)

@@ -1,16 +1,14 @@
 /**
- * The slots of a node. A review holds one from its ticket to its first model call, so `concurrency` reviews compute; from then on it awaits
+ * The slots of a node. A review holds one from its ticket until its plan is made, so `concurrency` reviews compute; from then on it awaits
  * its model with at most `max_waiting_for_model` others, each of which holds its change in memory (src/engine/threads).
  *
  * ```
- * free ──ticket──▶ computes ──first model call──▶ awaits its model ──▶ free
+ * free ──ticket──▶ computes ──plan is made─────▶ awaits its model ──▶ free
  *                     └──────────no call─────────────────────────────▶
  * ```
  */
 import { Effect, Semaphore } from "effect"
-import { Agent } from "../../src/agent/Agent.ts"
 import type { QueueConfig } from "../../src/config/schema/Queue.ts"
-import { Gateway } from "../../src/llm/Gateway.ts"
 import type { WorkKind } from "../../src/queue/dispatch/Tickets.ts"
 
 export interface ReviewSlots {
@@ -33,7 +31,7 @@ export const makeSlots = Effect.fnUntraced(function* ({ workers }: QueueConfig) 
 })
 
 /** Returns an effect that runs the given one only the first time. */
-const once = (effect: Effect.Effect<void>): Effect.Effect<void> => {
+export const once = (effect: Effect.Effect<void>): Effect.Effect<void> => {
   let isOver = false
   return Effect.suspend(() => {
     if (isOver) return Effect.void
@@ -41,22 +39,3 @@ const once = (effect: Effect.Effect<void>): Effect.Effect<void> => {
     return effect
   })
 }
-
-/** Runs `effect` before the first call to a model that a review makes, by its agent or itself. */
-export const beforeFirstCall =
-  (effect: Effect.Effect<void>) =>
-  <A, E, R>(review: Effect.Effect<A, E, R>) =>
-    Effect.suspend(() => {
-      const first = once(effect)
-      return review.pipe(
-        Effect.updateService(Agent, (agent) =>
-          Agent.of({
-            analyse: (brief) => Effect.andThen(first, agent.analyse(brief)),
-            query: (brief, query) => Effect.andThen(first, agent.query(brief, query))
-          })
-        ),
-        Effect.updateService(Gateway, (gateway) =>
-          Gateway.of({ call: (request) => Effect.andThen(first, gateway.call(request)) })
-        )
-      )
-    })

@@ -15,6 +15,8 @@ export interface ReviewWork {
   readonly snapshot: Snapshot
   readonly workspace: Workspace
   readonly profile: TriggerProfile
+  /** Leaves the slot of the node before a model is used; it may be repeated. Absent for replies, which keep their slot. */
+  readonly beforeModels?: Effect.Effect<void> | undefined
   /** True if an earlier run reviewed the same head, so that the publications of this run need ids of their own. */
   readonly isRepeated?: boolean
   /** The comment that requested the review. */

@@ -11,7 +11,7 @@
  *    └─── dead                                 an operator retries it
  * ```
  * waiting: until it is due (`dueAt`: delay, window or backoff) or until its workspace has a free slot. ready: a ticket is offered. running:
- * a worker holds the lease; every write of the worker carries its fencing token. From its first model call on a running entry awaits its
+ * a worker holds the lease; every write of the worker carries its fencing token. Once its review is planned, a running entry awaits its
  * model and leaves its slot to others, within a limit of its own.
  */
 import { Schema } from "effect"
@@ -85,7 +85,7 @@ export const Entry = Schema.Struct({
   token: LeaseToken,
   leaseUntil: Schema.optional(Schema.Int),
   owner: Schema.optional(Schema.String),
-  /** True for a running entry from its first model call on. Limits of concurrent reviews do not count it. */
+  /** True for a running entry once its review is planned. Limits of concurrent reviews do not count it. */
   awaitsModel: Schema.Boolean,
   /** Reason of a request to cancel the running entry. Its worker is notified immediately or with its next renewal. */
   cancelRequested: Schema.optional(Reason)

@@ -221,6 +221,7 @@ const analyse = Effect.fnUntraced(function* (
     lines: coverage.lines,
     passes: plan.passes.length
   })
+  yield* input.beforeModels ?? Effect.void
   // The thread computes the final parts of the review while models work.
   const [passes, facts] = yield* Effect.all(
     [

@@ -32,12 +32,19 @@ const contextShare = 0.85
 
 const nothingCut: FittedChange = { cut: new Set(), cutHunks: 0, summaries: noSummaries }
 
+interface FitInput {
+  /** Runs before a model is used. */
+  readonly beforeModels: Effect.Effect<void> | undefined
+  readonly fence: string
+  /** Tokens of a pass. */
+  readonly room: number
+  readonly maxPasses: number
+}
+
 export const fitChange = Effect.fn("fitChange")(function* (
   change: ChangeThread,
   brief: Brief,
-  fence: string,
-  room: number,
-  maxPasses: number
+  { beforeModels, fence, maxPasses, room }: FitInput
 ): Effect.fn.Return<FittedChange, AgentError | CheckoutError | AnalysisError, Agent | ModelRun> {
   const { checkout, snapshot } = brief
   const { keep_hunks_top_k, context_lines } = snapshot.document.compression
@@ -60,7 +67,7 @@ export const fitChange = Effect.fn("fitChange")(function* (
         concurrency: atOnce,
         discard: true
       }),
-      summarise(change, brief, fence, summaryRoom)
+      summarise(change, brief, { fence, room: summaryRoom, beforeModels })
     ],
     { concurrency: 2 }
   )

@@ -120,6 +120,8 @@ export interface PlanInput extends OutsideEvidence, KeptReferences {
   /** Facts of a recorded review, which take the place of those of today. */
   readonly recordedFacts?: PlanFacts | undefined
   readonly keepFacts?: ((facts: PlanFacts) => void) | undefined
+  /** Runs before a model is first used: from then on the review mostly waits. May run more than once. */
+  readonly beforeModels?: Effect.Effect<void> | undefined
   /** Mounts further repositories. Runs just before the first model call. */
   readonly context?: Effect.Effect<ContextMounts> | undefined
 }
@@ -130,7 +132,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
   all: ReadChange,
   { files }: CarriedFiles
 ): Effect.fn.Return<PassPlan, AgentError | CheckoutError | PatchTooLarge | AnalysisError, Agent | Catalog | ModelRun> {
-  const { checkout, snapshot, workspace } = input
+  const { beforeModels, checkout, snapshot, workspace } = input
   const instructions = yield* readRules(change, input)
   const context = yield* input.context ?? Effect.succeed(noContext)
   const { contextWindow, system } = yield* readSystem(input, instructions, context)
@@ -160,7 +162,8 @@ export const planPasses = Effect.fn("planPasses")(function* (
     tools: queryTools,
     citesRules: instructions.project.length > 0
   }
-  const fitted = yield* fitChange(change, { ...brief, checkout }, fence, room, budget.passes)
+  const fit = { beforeModels, fence, room, maxPasses: budget.passes }
+  const fitted = yield* fitChange(change, { ...brief, checkout }, fit)
   const isSmall = fitted.cut.size > 0 ? Effect.succeed(false) : isOnePass(change, room, budget.passes)
   const { blind, fence: blindFence } = yield* planBlind(change, input, paths, isSmall)
   const summaries = fitted.summaries.lines.join("\n")

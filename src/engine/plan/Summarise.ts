@@ -28,17 +28,25 @@ export const noSummaries: Summarised = { lines: [], models: [], usage: noUsage, 
 
 const atOnce = 6
 
+interface SummariseInput {
+  /** Runs before a model is used. */
+  readonly beforeModels: Effect.Effect<void> | undefined
+  readonly fence: string
+  /** Tokens of all summaries. */
+  readonly room: number
+}
+
 /** Summarises the parts of a change that are not shown, within `room` tokens. */
 export const summarise = Effect.fn("summarise")(function* (
   change: ChangeThread,
   brief: Brief,
-  fence: string,
-  room: number
+  { beforeModels = Effect.void, fence, room }: SummariseInput
 ): Effect.fn.Return<Summarised, AgentError | AnalysisError, Agent | ModelRun> {
   const { workspace, snapshot } = brief
   if (workspace.modelChain === undefined) return noSummaries
   const agent = yield* Agent
   const { left: unsummarised, portions } = yield* change.run("portions")
+  if (portions.length > 0) yield* beforeModels
   const results = yield* Effect.forEach(
     portions,
     ({ text }) =>
