@@ -90,6 +90,12 @@ const headReader = (run: Run): Effect.Effect<Seen, ForgeError, ConfigStore | For
   })
 }
 
+/** Returns how the verdict of a review was written where it is a check run: only such ones have details. */
+const checkOutcome = ({ operation }: Publication, { error, status }: PublicationUpdate) => {
+  if (operation._tag !== "Status" || operation.details === undefined || status !== "sent") return undefined
+  return error?._tag === "CheckRefused" ? "refused" : "written"
+}
+
 const report = Effect.fnUntraced(function* (run: Run, row: Publication, update: PublicationUpdate) {
   const operation = row.operation._tag
   const { status } = update
@@ -102,6 +108,8 @@ const report = Effect.fnUntraced(function* (run: Run, row: Publication, update: 
     Metric.withAttributes(Metrics.publications, { channel: row.channel, operation, outcome: status }),
     1
   )
+  const outcome = checkOutcome(row, update)
+  if (outcome !== undefined) yield* Metric.update(Metric.withAttributes(Metrics.checkRuns, { outcome }), 1)
   yield* (yield* Progress).publish({
     _tag: "Published",
     workspace: run.workspace,

@@ -123,6 +123,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   }
   yield* countUnposted(analysis)
   yield* countRules(analysis)
+  yield* countFramed(analysis)
   yield* (yield* Progress).publish({
     _tag: "Analysed",
     workspace: run.workspace,
@@ -149,6 +150,12 @@ const countUnposted = Effect.fnUntraced(function* ({ findings, folded = [], late
   for (const [counter, published, counted] of all)
     for (const { problem } of counted)
       yield* Metric.update(Metric.withAttributes(counter, { severity: problem.severity, published }), 1)
+})
+
+const countFramed = Effect.fnUntraced(function* ({ notices }: Analysis) {
+  for (const notice of notices)
+    if (notice._tag === "FilesFramed")
+      yield* Metric.update(Metrics.framedFiles, notice.paths.length + (notice.more ?? 0))
 })
 
 const countRules = Effect.fnUntraced(function* ({ rules = [] }: Analysis) {

@@ -9,6 +9,7 @@ import { Forges } from "../forge/Forges.ts"
 import { reportModels } from "../llm/providers/CheckModels.ts"
 import { gatewayLayer } from "../llm/GatewayLayer.ts"
 import * as Logging from "../observability/logs/Logging.ts"
+import { signingKey, signsVerdicts } from "../outputs/SigningKeys.ts"
 import { reportSwarm } from "../outputs/swarm/SwarmAccess.ts"
 
 export { agentAccess } from "./AgentSetup.ts"
@@ -21,8 +22,15 @@ export const hostAccess = (snapshot: Snapshot) =>
     ...swarm
   ])
 
-export const missingCredentials = (snapshot: Snapshot, roles: ReadonlySet<Role>): ReadonlyArray<AccessReport> =>
-  usesHosts(roles) ? listWithoutCredential(snapshot).map((reason) => ({ level: "error", reason })) : []
+/** Returns the credentials that nodes of these roles need and do not have, and a key of statements that cannot sign. */
+export const missingCredentials = (snapshot: Snapshot, roles: ReadonlySet<Role>): ReadonlyArray<AccessReport> => {
+  const key = roles.has("publisher") && signsVerdicts(snapshot) ? signingKey(snapshot) : undefined
+  const missing = [
+    ...(usesHosts(roles) ? listWithoutCredential(snapshot) : []),
+    ...(key !== undefined && "_tag" in key ? [key] : [])
+  ]
+  return missing.map((reason) => ({ level: "error", reason }))
+}
 
 /** Failures are part of the report, so the log is silent. */
 export const modelAccess = (snapshot: Snapshot, roles: ReadonlySet<Role>) =>

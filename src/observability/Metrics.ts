@@ -129,6 +129,17 @@ export const foldedProblems = Metric.counter("aicr_folded_problems_total", {
   incremental: true
 })
 
+export const framedFiles = Metric.counter("aicr_framed_files_total", {
+  description:
+    "Files that a review was to read blind and read with what their author writes, because no parser removes it",
+  incremental: true
+})
+
+export const checkRuns = Metric.counter("aicr_check_runs_total", {
+  description: "Verdicts with check runs by outcome: written, or refused (a commit status took the place)",
+  incremental: true
+})
+
 export const notices = Metric.counter("aicr_notices_total", {
   description: "Notices to operators that ended, by kind, channel and outcome",
   incremental: true

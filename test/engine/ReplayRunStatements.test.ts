@@ -1,6 +1,6 @@
 /**
  * Recorded reviews of random changes by a random model, each replayed from its record: the statement is the same, byte by byte. Some have
- * lines with secrets, rules, several passes, skipped files, and models that fail.
+ * lines with secrets, rules, several passes, skipped files, findings for maintainers only, and models that fail.
  */
 import { createHash } from "node:crypto"
 import { Effect, Layer, Logger } from "effect"
@@ -174,8 +174,12 @@ const configuration = (seed: number) => ({
     min_severity: pick(2, seed, "severity") === 0 ? "low" : "info",
     status_fail_on: "high",
     max_files: 1 + pick(5, seed, "max files"),
-    unread: (["neutral", "fail", "ignore"] as const)[pick(3, seed, "unread")]
+    unread: (["neutral", "fail", "ignore"] as const)[pick(3, seed, "unread")],
+    ...(pick(3, seed, "private") === 0
+      ? { private: { channel: "ops", severity: "high", categories: ["correctness"] } }
+      : {})
   },
+  outputs: { channels: [{ name: "ops", kind: "feishu_bot", webhook_url: "https://chat.test/hook" }] },
   compression: pick(3, seed, "passes") === 0 ? { trigger_tokens: 3000 } : {}
 })
 
@@ -253,6 +257,7 @@ const reviewTwice = (seed: number, alter = (text: string) => text) =>
 
 it(`${replays} recorded reviews give the same statement again, byte by byte`, { timeout: 600_000 }, async () => {
   let findings = 0
+  let digests = 0
   for (let seed = 0; seed < replays; seed++) {
     const { analysis, recorded = "", replay } = await Effect.runPromise(reviewTwice(seed))
     expect({ seed, differences: replay.statement?.differences, missing: replay.missing }).toEqual({
@@ -262,8 +267,10 @@ it(`${replays} recorded reviews give the same statement again, byte by byte`, { 
     })
     expect(replay.statement?.text).toBe(recorded)
     findings += analysis.findings.length
+    digests += analysis.private?.length ?? 0
   }
   expect(findings).toBeGreaterThan(replays / 2)
+  expect(digests).toBeGreaterThan(replays / 10)
 })
 
 it("a changed record gives another statement, whose differences are named", async () => {

@@ -1,6 +1,6 @@
 /** The publisher's guarantee: whatever was lost in between, each operation is done once, and only on the newest head. */
 import { assert, describe, layer } from "@effect/vitest"
-import { Clock, Context, Effect, Layer, Ref } from "effect"
+import { Clock, Context, Effect, Layer, Metric, Ref } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Publisher from "../../../actors/publishing/ChangePublisher.ts"
@@ -327,6 +327,25 @@ describe("ChangePublisher", () => {
           assert.deepStrictEqual(yield* Ref.get(host.unshared), expected)
         })
     )
+
+  each("counts a verdict with details as a check run, and one without as none", () =>
+    Effect.gen(function* () {
+      const state = { head: "h1", state: "success", description: verbatimReason("clean") } as const
+      const details = { text: "All was read.", annotations: [] }
+      yield* publishingRun("h1", analysis, [
+        (id) => row(id, key, "status:details", { _tag: "Status", ...state, details }, 0),
+        (id) => row(id, key, "status:none", { _tag: "Status", ...state }, 1)
+      ])
+      const count = Effect.map(Metric.snapshot, (all) =>
+        all.flatMap(({ attributes, id, state: value }) =>
+          id === "aicr_check_runs_total" ? [`${attributes?.["outcome"]} ${"count" in value ? value.count : ""}`] : []
+        )
+      )
+      assert.deepStrictEqual(yield* count, [])
+      yield* publish
+      assert.deepStrictEqual(yield* count, ["written 1"])
+    })
+  )
 
   for (const fault of [undefined, "lost", "rate_limited"] as const) {
     each(`sends what follows from a row before the rows after it, once (${fault ?? "no fault"})`, () =>
