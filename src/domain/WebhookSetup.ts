@@ -32,6 +32,7 @@ interface FeatureSetup {
 }
 
 const always = (): boolean => true
+const never = (): boolean => false
 const ofGitea = <A>(value: A) => ({ gitea: value, forgejo: value })
 
 /** One row for each use. The first ones are what every webhook needs. */
@@ -98,6 +99,19 @@ const featureTable = {
     isUsed: ({ triage }) => triage.enabled,
     events: { ...ofGitea([{ id: "issues", name: "Issues" }]), github: [], gitlab: [] },
     rights: { ...ofGitea(["write:issue"]), github: [], gitlab: [] }
+  },
+  // The button that repeats a check, which only the app that wrote it gets: webhooks of repositories do without.
+  checks: {
+    isUsed: never,
+    events: {
+      ...ofGitea([]),
+      github: [
+        { id: "check_run", name: "Check runs" },
+        { id: "check_suite", name: "Check suites" }
+      ],
+      gitlab: []
+    },
+    rights: { ...ofGitea([]), github: [], gitlab: [] }
   }
 } satisfies Readonly<Record<string, FeatureSetup>>
 

@@ -880,6 +880,7 @@ export const pageTexts = {
   "setup.deliveries": "Deliveries",
   "setup.events.reviews": "Events for reviews",
   "setup.events.commands": "Events for commands",
+  "setup.events.checks": "Events of the button that repeats a check, for apps",
   "setup.events.conversations": "Events for replies to comments",
   "setup.events.issues": "Also for triage of issues",
   "setup.events.pushes": "Also for reviews of pushes",

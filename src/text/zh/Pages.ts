@@ -863,6 +863,7 @@ export const pageTexts = {
   "setup.deliveries": "投递",
   "setup.events.reviews": "评审所需的事件",
   "setup.events.commands": "命令所需的事件",
+  "setup.events.checks": "重新运行检查按钮的事件，用于应用",
   "setup.events.conversations": "回复评论所需的事件",
   "setup.events.issues": "议题分类还需要",
   "setup.events.pushes": "推送评审还需要",
