@@ -131,7 +131,7 @@ describe("a list that was scrolled", () => {
   })
 })
 
-it("pages that were not opened yet can be opened while the service is away, and the header has the age of the figures", async () => {
+it("pages that were not opened yet can be opened while the service is unavailable, and the header has the age of the figures", async () => {
   await open()
   // The code of the last page was loaded after the first one.
   const names = `performance.getEntriesByType("resource").map(({ name }) => name).join()`
