@@ -164,7 +164,7 @@ const routes = [
   })
 ] as const
 
-/** Loads the code of all pages, so that each can be opened while the service is away. */
+/** Loads the code of all pages, so that each can be opened while the service is unavailable. */
 export const preloadPages = async (): Promise<void> => {
   for (const { options } of routes) await options.component?.preload?.()
 }
