@@ -17,14 +17,16 @@ import type { SafeText } from "../../src/outputs/SafeText.ts"
 import { ChatRequests } from "../../src/store/ChatRequests.ts"
 import type { ChatRequest } from "../../src/store/ChatRequests.ts"
 import { Runs } from "../../src/store/Runs.ts"
-import type { Run } from "../../src/store/Runs.ts"
 import { listObserved } from "./ChatExecute.ts"
 import type { Execution } from "./ChatExecute.ts"
 import { describeTarget, showDetail } from "./ChatQueries.ts"
 import { isReviewQueued, toRequester } from "./ChatReview.ts"
+import type { ChatReviewEnd } from "./ChatReview.ts"
 
 export const questionLimits = { perActor: 10, perConversation: 30 } as const
 const hourMillis = 60 * 60_000
+/** Characters of a reason in a message. */
+export const maxReason = 300
 
 export interface AskedReview {
   readonly alias: string
@@ -90,11 +92,10 @@ interface QuestionResult {
 const isOfBudget = (reason: Reason): boolean =>
   reason._tag === "ModelsFailed" && reason.reasons.some(({ _tag }) => _tag === "RaiseBudget" || _tag === "NamePrice")
 
-/** Returns the result of a question whose reply has ended. `why`: the reason of its end. */
+/** Returns the result of a question whose reply has ended, or ended without one. */
 export const toResult = Effect.fnUntraced(function* (
   { facts }: ChatRequest,
-  ended: Run | undefined,
-  why: Reason,
+  { outcome, run: ended, why }: ChatReviewEnd,
   { links, safe, texts }: { readonly links: PageLinks; readonly safe: SafeText; readonly texts: ChatTexts }
 ) {
   const failed = (text: string): QuestionResult => ({ outcome: "failed", text, reason: why })
@@ -102,7 +103,13 @@ export const toResult = Effect.fnUntraced(function* (
   const review = yield* (yield* Runs).get(runId)
   if (review === undefined) return failed(texts.noReview)
   const reply = ended?.analysis?.reply
-  if (reply === undefined) return failed(texts.notAnswered[isOfBudget(why) ? "budget" : "unavailable"])
+  if (reply === undefined) {
+    if (ended?.status === "failed" || ended?.status === "timeout")
+      return failed(texts.notAnswered[isOfBudget(why) ? "budget" : "unavailable"])
+    // An operator cancelled it, or it waited too long: a model had no part in that.
+    const text = texts.notReplied(safe.plain(texts.reason(why).slice(0, maxReason)))
+    return { outcome, text, reason: why } satisfies QuestionResult
+  }
   if (reply.outcome === "unavailable") return failed(texts.notAnswered.not_configured)
   if (reply.outcome === "limited") return { outcome: "rejected", text: texts.askLimit } satisfies QuestionResult
   const about = joinParts(" ", describeTarget(review.change, safe), links.toRun(runId))

@@ -179,12 +179,19 @@ export const queueRevision = Effect.fnUntraced(function* (
   return eventId
 })
 
+export interface ChatReviewEnd {
+  readonly _tag: "Ended"
+  readonly outcome: ChatOutcome
+  readonly run: Run | undefined
+  readonly why: Reason
+}
+
 type ChatReviewState =
   /** The revision was found: its review is another event. */
   | { readonly _tag: "Routed"; readonly eventId: string; readonly entryId: string | undefined }
   | { readonly _tag: "Waiting" }
   | { readonly _tag: "Running" }
-  | { readonly _tag: "Ended"; readonly outcome: ChatOutcome; readonly run: Run | undefined; readonly why: Reason }
+  | ChatReviewEnd
 
 const toEnd = (event: StoredEvent, run: Run | undefined): ChatReviewState => {
   const why = run?.reason ?? event.outcomeReason ?? verbatimReason(event.outcome ?? "unknown")

@@ -20,7 +20,7 @@ import { ChatRequests } from "../../src/store/ChatRequests.ts"
 import type { ChatButton, ChatChange, ChatFacts, ChatRequest } from "../../src/store/ChatRequests.ts"
 import { describeIds, dismiss, execute } from "./ChatExecute.ts"
 import type { Executed, Execution } from "./ChatExecute.ts"
-import { admitQuestion, toResult } from "./ChatAsk.ts"
+import { admitQuestion, maxReason, toResult } from "./ChatAsk.ts"
 import type { AskedReview } from "./ChatAsk.ts"
 import { dismissButtons, makeButtons, requestButtons } from "./ChatButtons.ts"
 import type { NewButton } from "./ChatButtons.ts"
@@ -254,8 +254,8 @@ const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatR
           }
         })
   const { outcome, run: ended, why } = state
-  if (request.command === "ask" && outcome !== "expired") {
-    const { outcome: result, text, ...more } = yield* toResult(request, ended, why, words)
+  if (request.command === "ask") {
+    const { outcome: result, text, ...more } = yield* toResult(request, state, words)
     return yield* publish(request, result, text, more)
   }
   const shown = ended === undefined ? what : describeTarget(ended.change, safe)
@@ -269,7 +269,7 @@ const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatR
             shown,
             joinParts("\n", link, countProblems(ended, texts), describeFindings(ended, { safe, texts }))
           )
-        : joinParts("\n", texts.ended(shown, safe.plain(texts.reason(why).slice(0, 300))), link)
+        : joinParts("\n", texts.ended(shown, safe.plain(texts.reason(why).slice(0, maxReason))), link)
   const offered = [...requestButtons(request, texts, ["again", "details"]), ...dismissButtons(ended, texts)]
   return yield* publish(request, outcome, text, {
     ...(context.client.hasButtons ? { buttons: yield* makeButtons(request, offered) } : {}),

@@ -42,6 +42,7 @@ export interface ChatTexts {
   readonly askLimit: string
   readonly thinking: string
   readonly notAnswered: Readonly<Record<"not_configured" | "budget" | "unavailable", string>>
+  readonly notReplied: (why: string) => string
   readonly dismissed: (finding: string) => string
   readonly notDismissed: Readonly<
     Record<"not_permitted" | "no_account" | "own_change" | "not_published" | "failed", (finding: string) => string>
@@ -156,6 +157,7 @@ const english: ChatTexts = {
     budget: "The budget for models is used up. Try again later.",
     unavailable: "No model is available. Try again later."
   },
+  notReplied: (why) => `Your question has ended without a reply: ${why}`,
   dismissed: (finding) => `Dismissed: ${finding}. It is not raised again while its code is unchanged.`,
   notDismissed: {
     not_permitted: (finding) => `Not dismissed: ${finding}. Your account may not write to the repository.`,
@@ -208,6 +210,7 @@ const chinese: ChatTexts = {
     budget: "模型预算已用完，请稍后再试。",
     unavailable: "没有模型作答，请稍后再试。"
   },
+  notReplied: (why) => `您的提问已结束，没有得到回答：${why}`,
   dismissed: (finding) => `已驳回：${finding}。代码不变时不再提出。`,
   notDismissed: {
     not_permitted: (finding) => `未驳回：${finding}。您的账号没有该仓库的写权限。`,
