@@ -154,6 +154,7 @@ export const actorOrder = [
   "notices/NoticeScan",
   "notices/NoticeSender",
   "notices/RefusedConfiguration",
+  "conversation/SwarmComments",
   "review/ReviewExecutor",
   "outcomes/OutcomeSettler",
   "chat/ChatKeeper",

@@ -18,6 +18,7 @@ import * as OutcomeSettler from "./outcomes/OutcomeSettler.ts"
 import * as ProviderLimiter from "./limits/ProviderLimiter.ts"
 import * as ResumeWatch from "./scheduling/ResumeWatch.ts"
 import * as ReviewExecutor from "./review/ReviewExecutor.ts"
+import * as SwarmComments from "./conversation/SwarmComments.ts"
 import * as Schedules from "./scheduling/Schedules.ts"
 import * as WorkspaceScheduler from "./scheduling/WorkspaceScheduler.ts"
 import * as WritePacer from "./limits/WritePacer.ts"
@@ -44,7 +45,8 @@ export const publishing = Layer.mergeAll(
   WritePacer.layer,
   NoticeSender.layer,
   CatchUp.hostsLayer,
-  Inventory.layer
+  Inventory.layer,
+  SwarmComments.layer
 )
 
 /** Actors of role `chat`: those that own connections to chat platforms. */

@@ -1,21 +1,21 @@
 /**
  * The words that get a reply, by their source:
  *
- * |                      | comment at the host                | objection of a program           | question from chat    |
- * |----------------------|------------------------------------|----------------------------------|-----------------------|
- * | turned off by        | `review.conversation`              | `review.conversation`            | its binding           |
- * | who may get a reply  | `review.conversation.from`         | who has the token                | checked at admission  |
- * | head                 | the newest                         | the newest                       | that of the review    |
- * | finding              | that of its thread, or `explain N` | its own, whatever its words name | none                  |
- * | before a model       | –                                  | the head has the quoted code     | –                     |
- * | who may dismiss      | its author                         | no one                           | no one                |
- * | a model reads code   | as all may who wrote               | as an outsider may               | no                    |
+ * |                      | comment at the host                | objection of a program           | question from chat    | comment in Swarm                    |
+ * |----------------------|------------------------------------|----------------------------------|-----------------------|-------------------------------------|
+ * | turned off by        | `review.conversation`              | `review.conversation`            | its binding           | `review.conversation`               |
+ * | who may get a reply  | `review.conversation.from`         | who has the token                | checked at admission  | everybody, unless `from` is writers |
+ * | head                 | the newest                         | the newest                       | that of the review    | that of the review                  |
+ * | finding              | that of its thread, or `explain N` | its own, whatever its words name | none                  | that of its thread, or `explain N`  |
+ * | before a model       | –                                  | the head has the quoted code     | –                     | –                                   |
+ * | who may dismiss      | its author                         | no one                           | no one                | no one                              |
+ * | a model reads code   | as all may who wrote               | as an outsider may               | no                    | no                                  |
  */
 import { Effect } from "effect"
 import type { Workspace } from "../../src/config/Snapshot.ts"
 import { readExplained } from "../../src/domain/AddressedComment.ts"
 import { discussedKey } from "../../src/domain/Change.ts"
-import type { Change, CommentPlace, Dispute, WordSource } from "../../src/domain/Change.ts"
+import type { Change, CommentPlace, Dispute, SwarmQuestion, WordSource } from "../../src/domain/Change.ts"
 import type { TargetKey } from "../../src/domain/Keys.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import { toChange } from "../../src/forge/Forge.ts"
@@ -23,6 +23,7 @@ import type { ForgeClient } from "../../src/forge/Forge.ts"
 import type { ForgeError } from "../../src/forge/ForgeError.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import type { StoreError } from "../../src/database/StoreError.ts"
+import { SwarmConversations } from "../../src/outputs/SwarmConversations.ts"
 import { ChatRequests } from "../../src/store/ChatRequests.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
@@ -115,11 +116,11 @@ const atHost = (work: ReviewWork, client: ForgeClient, place: CommentPlace) => {
   }
 }
 
-/** Returns the finding whose number in the summary a comment names. */
-const findExplained = Effect.fnUntraced(function* (change: Change, body: string | undefined) {
+/** Returns the finding whose number in the summary of a target a comment names. */
+const findExplained = Effect.fnUntraced(function* (target: TargetKey, body: string | undefined) {
   const number = readExplained(body ?? "")
   if (number === undefined) return undefined
-  const summary = yield* (yield* Outbox).lastSent(discussedKey(change), "Summary", {})
+  const summary = yield* (yield* Outbox).lastSent(target, "Summary", {})
   return summary?.listed?.find((one) => one.number === number)?.fp
 })
 
@@ -128,7 +129,7 @@ const readComment = Effect.fnUntraced(function* (work: ReviewWork, client: Forge
   const conversation = yield* readConversation(client, change, place)
   const account = yield* Effect.orElseSucceed(client.self, () => undefined)
   const { thread: maxInThread } = work.workspace.review.conversation.limits
-  const explained = yield* findExplained(change, conversation.comment?.body)
+  const explained = yield* findExplained(discussedKey(change), conversation.comment?.body)
   return {
     ...atHost(work, client, place),
     conversation,
@@ -160,6 +161,43 @@ const readDispute = (work: ReviewWork, client: ForgeClient, place: CommentPlace,
   }
 }
 
+/** The parts of words about a review on record, whose code is not read again. */
+const aboutReview = (work: ReviewWork, review: Run) => {
+  const { base, change, head, targetKey: subjectKey } = review
+  const subject = { work, head, base, title: change.title, baseRef: change.baseRef, change, isPull: false }
+  return {
+    subjectKey,
+    readSubject: Effect.succeed<ReplySubject>(subject),
+    listReviews: Effect.succeed([review]),
+    readFile: undefined,
+    claim: undefined,
+    isOfPeople: false
+  }
+}
+
+/** Swarm names no rights of people, and shows no review to those without a user of the server. */
+const findSwarmConverser = ({ review }: Workspace) =>
+  Effect.succeed<Converser>(review.conversation.from === "writers" ? "refused" : "stranger")
+
+/** Returns undefined if the review was removed. */
+const readSwarmQuestion = Effect.fnUntraced(function* (work: ReviewWork, question: SwarmQuestion) {
+  const review = yield* (yield* Runs).get(question.run)
+  if (review === undefined) return undefined
+  const { account, texts: shown, ...thread } = yield* (yield* SwarmConversations).read(work.workspace, question)
+  const texts = shown.map((text) => ({ ...text, isBot: false }))
+  const comment = texts.at(-1)
+  const conversation: ReadConversation = { ...thread, comment, texts, isLocked: false }
+  const { thread: maxInThread } = work.workspace.review.conversation.limits
+  return {
+    ...aboutReview(work, review),
+    conversation,
+    decision: decideReply({ ...conversation, account, maxInThread }),
+    fingerprint: (yield* findExplained(review.targetKey, comment?.body)) ?? conversation.fingerprint,
+    isOff,
+    findConverser: findSwarmConverser
+  } satisfies ReplySource
+})
+
 /** Returns undefined if the request or the review was removed. */
 const readQuestion = Effect.fnUntraced(function* (
   work: ReviewWork,
@@ -169,27 +207,13 @@ const readQuestion = Effect.fnUntraced(function* (
   const { facts } = (yield* (yield* ChatRequests).get(id)) ?? {}
   const review = yield* (yield* Runs).get(reviewed)
   if (facts?.question === undefined || review === undefined) return undefined
-  const { base, change, head } = review
   return {
+    ...aboutReview(work, review),
     conversation: { ...converse(work.entry.change.author?.username ?? "", place, facts.question), isOurThread: false },
     decision: { _tag: "Reply" },
     fingerprint: undefined,
-    subjectKey: review.targetKey,
-    readSubject: Effect.succeed({
-      work,
-      head,
-      base,
-      title: change.title,
-      baseRef: change.baseRef,
-      change,
-      isPull: false
-    }),
     isOff: () => undefined,
-    findConverser: () => Effect.succeed("writer"),
-    listReviews: Effect.succeed([review]),
-    readFile: undefined,
-    claim: undefined,
-    isOfPeople: false
+    findConverser: () => Effect.succeed("writer")
   } satisfies ReplySource
 })
 
@@ -199,6 +223,7 @@ export const readSource = Effect.fnUntraced(function* (work: ReviewWork) {
   const { comment: place } = target
   if (place === undefined) return yield* Effect.die("a reply without a comment")
   if (source?._tag === "ChatQuestion") return yield* readQuestion(work, place, source)
+  if (source?._tag === "SwarmQuestion") return yield* readSwarmQuestion(work, source)
   const forges = yield* Forges
   return yield* readWithCurrent(
     work.profile,

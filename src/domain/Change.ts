@@ -70,10 +70,20 @@ export const Dispute = Schema.TaggedStruct("Dispute", {
 })
 export type Dispute = typeof Dispute.Type
 
+/** A comment on a review of Swarm, by their ids there, on a channel that shows the review of a run. */
+export const SwarmQuestion = Schema.TaggedStruct("SwarmQuestion", {
+  channel: Schema.String,
+  review: Schema.String,
+  comment: Schema.String,
+  run: Schema.String
+})
+export type SwarmQuestion = typeof SwarmQuestion.Type
+
 /** Source of words that get a reply and are no comment at the host. `ChatQuestion`: a request from chat about the review of a run, by their ids. */
 export const WordSource = Schema.Union([
   Dispute,
-  Schema.TaggedStruct("ChatQuestion", { request: Schema.String, run: Schema.String })
+  Schema.TaggedStruct("ChatQuestion", { request: Schema.String, run: Schema.String }),
+  SwarmQuestion
 ])
 export type WordSource = typeof WordSource.Type
 

@@ -23,6 +23,7 @@ import { findAtHost, isHostOperation, sendAtHost } from "./channels/HostOperatio
 import { commentUrl } from "./text/Links.ts"
 import { ChannelMissing, Outputs } from "./Outputs.ts"
 import { isPrivateRow } from "./PrivateRow.ts"
+import * as ReadSwarm from "./swarm/ReadSwarm.ts"
 import { findSignedVerdict, signVerdict } from "./review/SignVerdict.ts"
 import type { SentRow } from "./Outputs.ts"
 import { planRows, routedChannels, toPublication, statusRows } from "./channels/PlanRows.ts"
@@ -144,7 +145,7 @@ const sendWith = (sender: Sender): Outputs["Service"]["send"] =>
         Objects,
         sender.objects
       )
-    if (isHostOperation(operation)) {
+    if (isHostOperation(operation, change)) {
       const linked = operation._tag === "Status" ? withSummaryLink(operation, change, previous) : operation
       const written = yield* clients.execute(
         (client) =>
@@ -185,7 +186,7 @@ const findWith = (sender: Sender): Outputs["Service"]["find"] =>
     if (operation._tag === "Withdraw") return undefined
     if (operation._tag === "Statement")
       return yield* Effect.provideService(findSignedVerdict(publication, operation), Objects, sender.objects)
-    if (isHostOperation(operation)) {
+    if (isHostOperation(operation, change)) {
       const written = yield* sender.clients.execute(
         (client) => findAtHost(client, change, publication, operation),
         sender.clients.host(workspace, change),
@@ -301,4 +302,4 @@ export const layer = Layer.effect(
       mark: markWith(sender)
     })
   })
-).pipe(Layer.provide(MemberFiles.layer))
+).pipe(Layer.provide(MemberFiles.layer), Layer.merge(ReadSwarm.layer))

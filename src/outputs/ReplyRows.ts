@@ -13,8 +13,9 @@ import { isChinese } from "../text/InLanguage.ts"
 import { replyOperationId, threadNoteId, withdrawalId } from "./channels/OperationId.ts"
 import { renderMarker } from "./Marker.ts"
 import { gfm } from "./SafeText.ts"
+import { swarmScope } from "./swarm/OwnComments.ts"
 
-/** Channel name of replies, which routes do not name. */
+/** Channel name of replies at the host, which routes do not name. */
 const conversation = "conversation"
 
 const words = {
@@ -92,12 +93,15 @@ export const reactionRows = (
  * other: on some hosts a reply shares the pending review of the account.
  */
 const textRow = (input: ReplyInput, operationId: OperationId, text: string): ReadonlyArray<Publication> => {
-  const { head, targetKey } = input
-  const { comment } = input.change.target
-  if (comment === undefined || input.change.source !== undefined) return []
-  const body = `${text.trim()}\n\n${renderMarker({ op: operationId, scope: targetKey })}`
+  const { change, head, targetKey } = input
+  const { source, target } = change
+  const { comment } = target
+  const channel = source === undefined ? conversation : source._tag === "SwarmQuestion" ? source.channel : undefined
+  if (comment === undefined || channel === undefined) return []
+  const scope = source === undefined ? targetKey : swarmScope(change, channel)
+  const body = `${text.trim()}\n\n${renderMarker({ op: operationId, scope })}`
   const operation = { _tag: "Reply", head, comment, body } as const
-  return [{ ...row(input, 1, operationId, operation), targetKey: discussedKey(input.change) }]
+  return [{ ...row(input, 1, operationId, operation), targetKey: discussedKey(change), channel }]
 }
 
 /** Plans the note that there will be no reply. */

@@ -102,6 +102,11 @@ export class Outbox extends Context.Service<
       kind: Operation["_tag"],
       options: { readonly channel?: string; readonly notOf?: string | undefined }
     ) => Effect.Effect<Publication | undefined, StoreError>
+    /** Returns the reviews that were sent on a channel since a time, to one address if it is named, the newest first; at most 100. */
+    readonly sentReviews: (
+      channel: string,
+      options: { readonly url?: string; readonly since: number }
+    ) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
     /** Returns what other runs sent to a target on a channel, the newest first; at most `maxSent`. */
     readonly sentRows: (
       row: Pick<Publication, "targetKey" | "channel" | "runId">,

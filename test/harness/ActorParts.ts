@@ -7,6 +7,7 @@ import type { ForgeClient, HostPull } from "../../src/forge/Forge.ts"
 import type { ForgeError } from "../../src/forge/ForgeError.ts"
 import { forgeTable } from "../../src/forge/hosts/ForgeTable.ts"
 import { Forges } from "../../src/forge/Forges.ts"
+import { SwarmConversations } from "../../src/outputs/SwarmConversations.ts"
 import { Progress } from "../../src/observability/Progress.ts"
 import { Cancellations } from "../../src/queue/dispatch/Cancellations.ts"
 import * as MemoryQueue from "../../src/queue/journal/MemoryQueue.ts"
@@ -19,7 +20,7 @@ import { testThreads } from "./Threads.ts"
 import { testSnapshot, testWorkspace } from "./TestSnapshot.ts"
 import { triggerDefaults } from "./TriggerDefaults.ts"
 
-/** Stores of the actors and messages between them, in memory. */
+/** Stores of the actors and messages between them, in memory; no comments in Swarm are read. */
 export const actorStores = (limits: QueueLimits = { perWorkspace: 100, total: 100 }) =>
   Layer.mergeAll(
     Store.layerMemory,
@@ -29,6 +30,7 @@ export const actorStores = (limits: QueueLimits = { perWorkspace: 100, total: 10
     NewerHeads.layerMemory,
     AnalysisSpool.layerNone,
     Progress.layer,
+    Layer.mock(SwarmConversations, { channels: () => [] }),
     testThreads
   )
 

@@ -16,6 +16,8 @@ export interface FakeSwarmComment {
   taskState: string
   flags: ReadonlyArray<string>
   readonly context: Readonly<Record<string, unknown>> | undefined
+  /** Seconds since the epoch. */
+  readonly time: number
   /** E-mail messages that the last write requested. */
   notification: "delayed" | "immediate" | "none"
   edits: number
@@ -51,6 +53,8 @@ export interface FakeSwarm {
   decide: (request: SwarmRequest) => Fault | undefined
   /** True: lists of comments are maps, as in the guide. */
   keyed: boolean
+  /** Adds a comment of a person to a review; `to`: the comment to which it replies. Returns its id. */
+  readonly say: (user: string, review: number, body: string, to?: number) => number
   /** Throws if a request did not follow the API description. */
   readonly expectContract: () => void
   readonly stop: () => Promise<void>
@@ -69,8 +73,8 @@ const bodyOf = (properties: Readonly<Record<string, unknown>>, required: Readonl
 })
 const context = {
   type: "object",
-  required: ["file"],
   properties: {
+    comment: { type: "integer", minimum: 1 },
     file: { ...text, pattern: "^//" },
     leftLine: { type: "integer", minimum: 1 },
     rightLine: { type: "integer", minimum: 1 },
@@ -170,7 +174,7 @@ export const startFakeSwarm = async (): Promise<FakeSwarm> => {
   const listComments = (query: URLSearchParams): Reply => {
     const after = Number(query.get("after") ?? 0)
     const page = swarm.comments
-      .filter(({ id: number, topic }) => topic === query.get("topic") && number > after)
+      .filter(({ id: number, topic }) => topic === (query.get("topic") ?? topic) && number > after)
       .slice(0, Number(query.get("max") ?? 100))
       .map(toJson)
     const comments = swarm.keyed && page.length > 0 ? Object.fromEntries(page.map((one) => [one.id, one])) : page
@@ -181,6 +185,10 @@ export const startFakeSwarm = async (): Promise<FakeSwarm> => {
     if (where === undefined) return undefined
     const review = swarm.reviews.find(({ id: number }) => topic === `reviews/${number}`)
     const file = isRecord(where) ? where["file"] : undefined
+    const above = isRecord(where) ? where["comment"] : undefined
+    if (above !== undefined && !swarm.comments.some((one) => one.id === above && one.topic === topic))
+      return "The comment to which this replies was not found."
+    if (above !== undefined && file === undefined) return undefined
     const version = isRecord(where) ? Number(where["version"] ?? 1) : 1
     if (review === undefined || typeof file !== "string")
       return "File path is required when specifying inline comment context."
@@ -197,19 +205,25 @@ export const startFakeSwarm = async (): Promise<FakeSwarm> => {
     const wrong = checkContext(topic, body["context"])
     if (wrong !== undefined)
       return { status: 400, body: { error: "Provided context could not be filtered.", details: { context: wrong } } }
-    const comment: FakeSwarmComment = {
-      id: Math.max(0, ...swarm.comments.map((one) => one.id)) + 1,
-      topic,
-      user: swarm.user,
-      body: body["body"],
+    const comment = add(swarm.user, topic, body["body"], {
       taskState: String(body["taskState"] ?? "comment"),
-      flags: [],
       context: isRecord(body["context"]) ? body["context"] : undefined,
-      notification: notificationOf(body),
-      edits: 0
-    }
-    swarm.comments.push(comment)
+      notification: notificationOf(body)
+    })
     return { status: 200, body: { comment: toJson(comment) } }
+  }
+
+  const add = (
+    user: string,
+    topic: string,
+    body: string,
+    more: Pick<FakeSwarmComment, "context" | "notification" | "taskState">
+  ): FakeSwarmComment => {
+    const number = Math.max(0, ...swarm.comments.map((one) => one.id)) + 1
+    const time = Math.floor(Date.now() / 1000)
+    const comment: FakeSwarmComment = { id: number, topic, user, body, flags: [], time, edits: 0, ...more }
+    swarm.comments.push(comment)
+    return comment
   }
 
   const editComment = (number: number, body: Readonly<Record<string, unknown>>): Reply => {
@@ -290,6 +304,11 @@ export const startFakeSwarm = async (): Promise<FakeSwarm> => {
     requests: [],
     decide: () => undefined,
     keyed: false,
+    say: (user, review, body, to) => {
+      const above = swarm.comments.find((one) => one.id === to)
+      const where = to === undefined ? undefined : { ...above?.context, comment: to }
+      return add(user, `reviews/${review}`, body, { taskState: "comment", context: where, notification: "delayed" }).id
+    },
     expectContract: () => {
       if (violations.length > 0) throw new Error(`requests against the API description:\n${violations.join("\n")}`)
     },

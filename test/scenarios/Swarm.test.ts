@@ -1,6 +1,6 @@
 /**
  * A shelved changelist of Perforce, reported by the hook script to the real process: its review is written to Swarm, once, whatever dies in
- * between. The client of Perforce and the server of Swarm are fakes.
+ * between, and so are replies to people. The client of Perforce and the server of Swarm are fakes.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -92,11 +92,15 @@ beforeEach(async () => {
     directory,
     depot,
     model: await startFakeModel((request) =>
-      review(
-        ["int a = 1;", "int b = 1;"].flatMap((quote, at) =>
-          JSON.stringify(request).includes(quote) ? [problemAt(at + 1, quote)] : []
-        )
-      )
+      request.text.includes("Write the reply")
+        ? {
+            calls: [{ name: "reply", input: { outcome: "replied", text: "Because the sum of nothing is undefined." } }]
+          }
+        : review(
+            ["int a = 1;", "int b = 1;"].flatMap((quote, at) =>
+              JSON.stringify(request).includes(quote) ? [problemAt(at + 1, quote)] : []
+            )
+          )
     ),
     swarm: await startFakeSwarm()
   }
@@ -222,6 +226,68 @@ it("a process that is killed at any write doubles no comment", async () => {
     ])
   }
 }, 480_000)
+
+it("people and the service converse in Swarm, one reply each, also if the process is killed while it writes one", async () => {
+  const { aicr, swarm } = world
+  await aicr.start()
+  const shelf = shelve("int a = 1;\nint b = 1;\n")
+  requestReview(shelf, 70)
+  swarm.say("mallory", 71, "@reviewer what is that?")
+  await trigger(shelf)
+  await allEnded(1)
+  const [first, second] = swarm.comments.filter(({ taskState }) => taskState === "open")
+  const [summary] = swarm.comments.filter(({ body, user }) => user === swarm.user && body.includes("Code review"))
+  const own = () => swarm.comments.filter(({ body, user }) => user === swarm.user && body.includes("sum of nothing"))
+  const polls = () =>
+    swarm.requests.filter(({ method, path, query }) => method === "GET" && path === "/comments" && !query.has("topic"))
+  expect(polls().length).toBeLessThanOrEqual(1)
+
+  const why = swarm.say("ada", 70, "Why is that a problem?", first?.id)
+  const mention = swarm.say("bob", 70, "@reviewer what does it do?")
+  const about = swarm.say("bob", 70, "explain 2", summary?.id)
+  // None of these gets a sentence: not addressed, of thanks, to another person, in a thread of people, and on a review without a comment of the service.
+  const alone = swarm.say("eve", 70, "I do not like it.")
+  swarm.say("ada", 70, "Thanks!", second?.id)
+  swarm.say("ada", 70, "@bob and you?", second?.id)
+  swarm.say("ada", 70, "Nor do I.", alone)
+  swarm.say("mallory", 71, "@reviewer and this?")
+  const isOfReply = (body: unknown) => JSON.stringify(body).includes("sum of nothing")
+  let writes = 0
+  const struck = Promise.withResolvers<void>()
+  swarm.decide = ({ body, method }) => {
+    if (method !== "POST" || !isOfReply(body) || writes++ !== 1) return undefined
+    void aicr.kill().then(() => struck.resolve())
+    return { kind: "hung" }
+  }
+  // The comments are read when the process starts, and once a minute.
+  const before = polls().length
+  await aicr.kill()
+  await aicr.start()
+  await struck.promise
+  await aicr.start()
+  await waitUntil(() => own().length === 3, { timeout: 60_000, describe: () => `replies: ${aicr.log.slice(-6000)}` })
+  await waitUntil(() => rows("SELECT 1 FROM publications WHERE kind = 'Reply' AND status = 'sent'").length === 3, {
+    timeout: 60_000,
+    describe: () => `sent replies: ${aicr.log.slice(-6000)}`
+  })
+  // A comment that came later is read after all of them.
+  const threads = own().map(({ context, topic }) => [topic, context?.["comment"], context?.["rightLine"]])
+  expect(threads.toSorted()).toEqual(
+    [
+      ["reviews/70", first?.id, first?.context?.["rightLine"]],
+      ["reviews/70", mention, undefined],
+      ["reviews/70", summary?.id, undefined]
+    ].toSorted()
+  )
+  expect([why, about].every((id) => swarm.comments.some((one) => one.id === id))).toBe(true)
+  const asked = world.model.requests.filter(({ text }) => text.includes("Write the reply"))
+  expect(asked).toHaveLength(3)
+  expect(asked.filter(({ text }) => text.includes("The value in line 2 is wrong")).length).toBeGreaterThan(0)
+  // One request for all comments at each start.
+  expect(polls().length - before).toBe(2)
+  expect(rows("SELECT outcome FROM events WHERE event = 'swarm' AND outcome = 'executed'")).toHaveLength(3)
+  swarm.expectContract()
+}, 240_000)
 
 it("of two nodes that publish, one writes: the other completes what a killed one began, and doubles no comment", async () => {
   const { directory, swarm } = world

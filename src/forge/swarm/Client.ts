@@ -12,7 +12,7 @@ import { makeRest } from "../http/Http.ts"
 import type { Rest } from "../http/Http.ts"
 import { makeDispatcher } from "../http/Profile.ts"
 import type { Writing } from "../WriteOwner.ts"
-import { Comments, ReviewDetails, Reviews, toItems, Version9, Written } from "./Responses.ts"
+import { Comments, ReviewDetails, Reviews, toItems, toPlace, Version9, Written } from "./Responses.ts"
 import type { Comment } from "./Responses.ts"
 
 interface SwarmServer {
@@ -40,22 +40,33 @@ export interface SwarmReview {
 
 export interface SwarmComment {
   readonly id: string
+  /** Id of the review that it is on; undefined for comments on changelists and jobs. */
+  readonly review: string | undefined
   readonly user: string
   readonly body: string
   readonly taskState: string
   readonly isArchived: boolean
+  /** Milliseconds since the epoch, by the clock of Swarm. */
+  readonly createdAt: number
+  /** Undefined for a comment on the review as a whole that is no reply. */
+  readonly place: SwarmPosition | undefined
 }
 
 export type Notifications = "batched" | "immediate" | "none"
 
 /** Position of a comment; lines of one side. */
 export interface SwarmPosition {
-  readonly file: string
+  readonly file?: string
   readonly leftLine?: number
   readonly rightLine?: number
   /** Position of the version in the review, from 1. Default: the newest. */
   readonly version?: number
+  /** Id of the comment to which it replies. */
+  readonly comment?: number
 }
+
+/** A review whose comments are read and written. */
+export type CommentedReview = Pick<SwarmReview, "id" | "comments">
 
 export interface NewComment {
   readonly body: string
@@ -79,9 +90,23 @@ export interface SwarmClient {
   /** Returns the changelists of each version of a review, the first version first. */
   readonly versions: (review: string) => Effect.Effect<ReadonlyArray<ReadonlyArray<string>>, ForgeError>
   /** Returns all comments on a review in the order of their creation, with archived ones. */
-  readonly comments: (review: SwarmReview) => Effect.Effect<ReadonlyArray<SwarmComment>, ForgeError>
-  readonly create: (review: SwarmReview, comment: NewComment) => Effect.Effect<HostWrite, ForgeError, Writing>
-  readonly edit: (review: SwarmReview, id: string, edit: CommentEdit) => Effect.Effect<HostWrite, ForgeError, Writing>
+  readonly comments: (review: CommentedReview) => Effect.Effect<ReadonlyArray<SwarmComment>, ForgeError>
+  /** Returns the comments on everything after one, in the order of their creation: a page, by one request. `last`: the last id of the page. */
+  readonly commentsAfter: (id: number) => Effect.Effect<
+    {
+      readonly comments: ReadonlyArray<SwarmComment>
+      readonly last: number
+    },
+    ForgeError
+  >
+  readonly create: (review: CommentedReview, comment: NewComment) => Effect.Effect<HostWrite, ForgeError, Writing>
+  readonly edit: (
+    review: CommentedReview,
+    id: string,
+    edit: CommentEdit
+  ) => Effect.Effect<HostWrite, ForgeError, Writing>
+  /** Returns the address of the comments of a review. */
+  readonly address: (review: string) => string
   /** Reads with the credential and returns the server's version. */
   readonly check: Effect.Effect<string, ForgeError>
 }
@@ -114,12 +139,30 @@ const toNotifications = (notifications: Notifications) =>
     ? { silenceNotification: "true" }
     : { delayNotification: notifications === "batched" ? "true" : "false" }
 
-const toComment = ({ body, flags, id, taskState, user }: Comment): SwarmComment => ({
+const commentFields = "id,topic,user,time,body,flags,taskState,context"
+
+/** Returns the fields that have a value. */
+const toPosition = (context: unknown): SwarmPosition | undefined => {
+  const { comment, file, leftLine, rightLine, version } = toPlace(context) ?? {}
+  const position: SwarmPosition = {
+    ...(file == null ? {} : { file }),
+    ...(leftLine == null ? {} : { leftLine }),
+    ...(rightLine == null ? {} : { rightLine }),
+    ...(version == null ? {} : { version }),
+    ...(comment == null ? {} : { comment: Number(comment) })
+  }
+  return Object.keys(position).length === 0 ? undefined : position
+}
+
+const toComment = ({ body, context, flags, id, taskState, time, topic, user }: Comment): SwarmComment => ({
   id: String(id),
+  review: /^reviews\/(\d{1,18})$/.exec(topic ?? "")?.[1],
   user: user ?? "",
   body,
   taskState: taskState ?? "comment",
-  isArchived: toItems(flags ?? []).includes("closed")
+  isArchived: toItems(flags ?? []).includes("closed"),
+  createdAt: (time ?? 0) * 1000,
+  place: toPosition(context)
 })
 
 const toTexts = (ids: Parameters<typeof toItems<number | string>>[0] | undefined): ReadonlyArray<string> =>
@@ -139,13 +182,13 @@ const readReviews = Effect.fnUntraced(function* (rest: Rest, change: string) {
   }))
 })
 
-const readComments = Effect.fnUntraced(function* (rest: Rest, { comments: expected, id }: SwarmReview) {
+const readComments = Effect.fnUntraced(function* (rest: Rest, { comments: expected, id }: CommentedReview) {
   const path = "/comments"
   const all: Array<SwarmComment> = []
   let after: string | undefined
   let characters = 0
   for (let page = 0; page < maxPages; page++) {
-    const query = { topic: `reviews/${id}`, max: pageSize, after, fields: "id,user,body,flags,taskState" }
+    const query = { topic: `reviews/${id}`, max: pageSize, after, fields: commentFields }
     const found = yield* rest.get({ path, query }, Comments)
     const comments = toItems(found.comments).map(toComment)
     // Swarm responds with no comments when it could not read them.
@@ -195,9 +238,10 @@ export const makeSwarm = ({ channel, proxy, secret, tlsCaPath, url, user }: Swar
       unreadable: { _tag: "CheckChannelBaseUrl", channel }
     }
   })
-  const toWrite = ({ id: review }: SwarmReview, { comment }: typeof Written.Type): HostWrite => ({
+  const address = (review: string): string => `${url}/reviews/${review}#comments`
+  const toWrite = ({ id: review }: CommentedReview, { comment }: typeof Written.Type): HostWrite => ({
     hostId: String(comment.id),
-    url: `${url}/reviews/${review}#comments`
+    url: address(review)
   })
   return {
     user,
@@ -211,6 +255,12 @@ export const makeSwarm = ({ channel, proxy, secret, tlsCaPath, url, user }: Swar
           )
       ),
     comments: (review) => readComments(rest, review),
+    commentsAfter: (id) =>
+      Effect.map(
+        rest.get({ path: "/comments", query: { max: pageSize, after: id, fields: commentFields } }, Comments),
+        ({ comments, lastSeen }) => ({ comments: toItems(comments).map(toComment), last: Number(lastSeen ?? id) })
+      ),
+    address,
     create: (review, { body, context, isTask, notifications }) =>
       Effect.map(
         rest.write(

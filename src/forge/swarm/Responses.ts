@@ -2,7 +2,7 @@
  * Schemas of the used parts of responses of Swarm (P4 Code Review), version 9 of its API. PHP writes an empty map as a list, and a map
  * with numbers as keys as a map or as a list.
  */
-import { Schema } from "effect"
+import { Option, Schema } from "effect"
 
 /** Numbers: an id becomes a part of URLs and topics. */
 const Id = Schema.Union([
@@ -36,12 +36,30 @@ export const ReviewDetails = Schema.Struct({
 
 export const Comment = Schema.Struct({
   id: Id,
+  topic: Schema.optional(Schema.NullOr(Schema.String)),
+  /** Seconds since the epoch. */
+  time: Schema.optional(Schema.NullOr(Schema.Number)),
+  /** Read by `toPlace`: its form differs between releases, and only replies need it. */
+  context: Schema.optional(Schema.Unknown),
   user: Schema.optional(Schema.NullOr(Schema.String)),
   body: Schema.String,
   flags: Schema.optional(Schema.NullOr(listed(Schema.String))),
   taskState: Schema.optional(Schema.NullOr(Schema.String))
 })
 export type Comment = typeof Comment.Type
+
+const Place = Schema.Struct({
+  file: Schema.optional(Schema.NullOr(Schema.String)),
+  leftLine: Schema.optional(Schema.NullOr(Schema.Int)),
+  rightLine: Schema.optional(Schema.NullOr(Schema.Int)),
+  version: Schema.optional(Schema.NullOr(Schema.Int)),
+  /** The comment to which it replies. */
+  comment: Schema.optional(Schema.NullOr(Id))
+})
+
+/** Reads the context of a comment; undefined for one that has none, or another form. */
+export const toPlace = (context: unknown): typeof Place.Type | undefined =>
+  Option.getOrUndefined(Schema.decodeUnknownOption(Place)(context))
 
 export const Comments = Schema.Struct({
   comments: listed(Comment),

@@ -20,8 +20,9 @@ import type { Writing } from "../../forge/WriteOwner.ts"
 const tags = ["Status", "Label", "IssueComment", "CloseIssue", "Reply", "Reaction"] as const
 type HostOperation = Extract<Operation, { readonly _tag: (typeof tags)[number] }>
 
-export const isHostOperation = (operation: Operation): operation is HostOperation =>
-  tags.some((tag) => tag === operation._tag)
+/** A reply on a review of Swarm is an operation of its channel. */
+export const isHostOperation = (operation: Operation, { source }: Pick<Change, "source">): operation is HostOperation =>
+  source?._tag !== "SwarmQuestion" && tags.some((tag) => tag === operation._tag)
 
 export const sendAtHost = Effect.fnUntraced(function* (
   client: ForgeClient,

@@ -33,7 +33,10 @@ export const openSwarm = (channel: ChannelConfig, { baseDir, credential }: Sourc
 export class SwarmClients {
   readonly #clients = new WeakMap<Workspace, Map<string, SwarmClient>>()
 
-  open({ channel, workspace }: ChannelContext): Effect.Effect<SwarmClient, ChannelMissing> {
+  open({
+    channel,
+    workspace
+  }: Pick<ChannelContext, "channel" | "workspace">): Effect.Effect<SwarmClient, ChannelMissing> {
     const own = this.#clients.get(workspace) ?? new Map<string, SwarmClient>()
     this.#clients.set(workspace, own)
     const existing = own.get(channel.name)

@@ -37,7 +37,7 @@ const mentionOf = ({ change: { author } }: ChannelContext): string =>
  * Creates a comment unless it exists. The comments are read again under the permit to write: the publisher of a shelf and that of its submit
  * write to the same review.
  */
-const createOnce = (
+export const createOnce = (
   { client, context, review }: SwarmTarget,
   comment: NewComment,
   exists: (now: ReadonlyArray<OwnComment>) => boolean

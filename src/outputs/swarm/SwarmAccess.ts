@@ -3,19 +3,13 @@ import { Effect } from "effect"
 import type { Snapshot } from "../../config/Snapshot.ts"
 import type { AccessReport } from "../../forge/Access.ts"
 import { openSwarm } from "./OpenSwarm.ts"
+import { listSwarmChannels } from "./SwarmChannels.ts"
 
 /** Returns one result per channel. */
-export const reportSwarm = (snapshot: Snapshot): Effect.Effect<ReadonlyArray<AccessReport>> => {
-  const channels = new Map(
-    [...snapshot.workspaces.values()]
-      .filter(({ enabled }) => enabled)
-      .flatMap(({ outputs }) => outputs.channels)
-      .filter(({ kind }) => kind === "p4_swarm")
-      .map((channel) => [JSON.stringify([channel.name, channel.base_url, channel.user]), channel])
-  )
-  return Effect.forEach(
-    [...channels.values()],
-    Effect.fnUntraced(function* (channel): Effect.fn.Return<AccessReport> {
+export const reportSwarm = (snapshot: Snapshot): Effect.Effect<ReadonlyArray<AccessReport>> =>
+  Effect.forEach(
+    listSwarmChannels(snapshot),
+    Effect.fnUntraced(function* ({ channel }): Effect.fn.Return<AccessReport> {
       const client = openSwarm(channel, snapshot)
       if ("_tag" in client) return { level: "error", reason: client }
       const checked = yield* Effect.result(client.check)
@@ -28,4 +22,3 @@ export const reportSwarm = (snapshot: Snapshot): Effect.Effect<ReadonlyArray<Acc
     }),
     { concurrency: 4 }
   )
-}

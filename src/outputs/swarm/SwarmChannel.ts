@@ -9,6 +9,7 @@ import type { ChannelKind, Sent } from "../channels/Channel.ts"
 import { wrongChannelKind } from "../channels/WrongChannelKind.ts"
 import { SwarmClients } from "./OpenSwarm.ts"
 import { planSwarm, servesSwarm } from "./PlanSwarm.ts"
+import { sendReply } from "./ReplySwarm.ts"
 import { fillFor, listMissing, resolveComment, sendProblems, sendSummary, settleProblems } from "./SendSwarm.ts"
 import { openTarget } from "./SwarmTarget.ts"
 
@@ -32,6 +33,8 @@ const sendWith = (clients: SwarmClients): ChannelKind["send"] =>
         return settleProblems(target, publication, operation)
       case "Thread":
         return yield* resolveComment(target, operation)
+      case "Reply":
+        return yield* sendReply(target, publication, operation)
       default:
         return yield* wrongChannelKind(publication)
     }
@@ -42,14 +45,17 @@ const findWith = (clients: SwarmClients): ChannelKind["find"] =>
     const { operation, operationId } = publication
     const target = yield* openTarget(clients, context, publication)
     if ("_tag" in target) return skip(publication, target)
-    const written = { hostId: operationId, url: undefined }
+    const own = target.own.find(({ markers }) => markers.some(({ op }) => op === operationId))
+    const written = { hostId: own?.id ?? operationId, url: target.client.address(target.review.id) }
     switch (operation._tag) {
-      case "Summary": {
-        if (!target.own.some(({ markers }) => markers.some(({ op }) => op === operationId))) return undefined
-        return { ...written, listed: (yield* fillFor(target, operation, previous, publication.runId)).listed }
-      }
+      case "Summary":
+        return own === undefined
+          ? undefined
+          : { ...written, listed: (yield* fillFor(target, operation, previous, publication.runId)).listed }
       case "Review":
         return listMissing(target, operation).length === 0 ? written : undefined
+      case "Reply":
+        return own === undefined ? undefined : written
       case "Threads":
       case "Thread":
         // Both are idempotent.

@@ -4,7 +4,7 @@ import { idMillis } from "../../domain/Ids.ts"
 import type { Publication } from "../../domain/Publication.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { ForgeError } from "../../forge/ForgeError.ts"
-import type { SwarmClient, SwarmReview } from "../../forge/swarm/Client.ts"
+import type { CommentedReview, SwarmClient, SwarmComment } from "../../forge/swarm/Client.ts"
 import type { ChannelContext, ChannelMissing } from "../channels/Channel.ts"
 import { toChangelist, chooseReview } from "./ChooseReview.ts"
 import type { SwarmClients } from "./OpenSwarm.ts"
@@ -23,7 +23,10 @@ const findReview = Effect.fnUntraced(function* (
   client: SwarmClient,
   { change, channel }: ChannelContext,
   publication: Publication
-): Effect.fn.Return<SwarmReview | Reason, ForgeError> {
+): Effect.fn.Return<CommentedReview | Reason, ForgeError> {
+  const { source } = change
+  // It has at least the comment that gets a reply.
+  if (source?._tag === "SwarmQuestion") return { id: source.review, comments: 1 }
   const changelist = toChangelist(change)
   const review = chooseReview(yield* client.reviewsOf(changelist), changelist)
   if (review !== undefined) return review
@@ -43,8 +46,10 @@ const findReview = Effect.fnUntraced(function* (
 export interface SwarmTarget {
   readonly context: ChannelContext
   readonly client: SwarmClient
-  readonly review: SwarmReview
+  readonly review: CommentedReview
   readonly own: ReadonlyArray<OwnComment>
+  /** With those of others. */
+  readonly comments: ReadonlyArray<SwarmComment>
 }
 
 /** Returns the review and the comments, or why nothing is published. */
@@ -58,5 +63,5 @@ export const openTarget = Effect.fnUntraced(function* (
   if ("_tag" in review) return review
   const comments = yield* client.comments(review)
   const own = listOwn(comments, client.user, swarmScope(context.change, context.channel.name))
-  return { context, client, review, own }
+  return { context, client, review, own, comments }
 })

@@ -222,6 +222,21 @@ const lastSent =
       (found) => found[0]
     )
 
+const maxReviews = 100
+
+// Without an index of its own: it is read once a minute at most, and for questions of people.
+const sentReviews =
+  (sql: SqlClient.SqlClient): Outbox["Service"]["sentReviews"] =>
+  (channel, { since, url }) =>
+    select(
+      "outbox.sentReviews",
+      sql`
+        SELECT * FROM publications
+        WHERE status = 'sent' AND channel = ${channel} AND kind IN ('Summary', 'Review') AND created_at >= ${since}
+          AND ${url === undefined ? sql.literal("url IS NOT NULL") : sql`url = ${url}`}
+        ORDER BY seq DESC LIMIT ${maxReviews}`
+    )
+
 const sentRows =
   (sql: SqlClient.SqlClient): Outbox["Service"]["sentRows"] =>
   ({ channel, runId, targetKey }, kind) =>
@@ -253,6 +268,7 @@ export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effe
       targets: targets(sql),
       awaitingCredentials: awaitingCredentials(sql),
       lastSent: lastSent(sql),
+      sentReviews: sentReviews(sql),
       sentRows: sentRows(sql)
     })
   )

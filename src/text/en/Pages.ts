@@ -96,6 +96,7 @@ export const pageTexts = {
   "event.chat": "chat",
   "event.rereview": "rereview",
   "event.dispute": "dispute",
+  "event.swarm": "comment in Swarm",
   "event.scheduled": "scheduled",
   "event.manual": "manual",
   "event.svn": "svn",

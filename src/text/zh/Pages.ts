@@ -94,6 +94,7 @@ export const pageTexts = {
   "event.chat": "聊天",
   "event.rereview": "重新评审",
   "event.dispute": "异议",
+  "event.swarm": "Swarm 评论",
   "event.scheduled": "定时",
   "event.manual": "手动调用",
   "event.svn": "Subversion 版本",

@@ -199,7 +199,7 @@ const outputs = Layer.effect(
               conversations.withdrawn.push(operation.fp)
               return { hostId: operation.fp, url: undefined, next: [] }
             })
-          : isHostOperation(operation)
+          : isHostOperation(operation, change)
             ? Effect.map(sendAtHost(client, change, operation, { key, language: "en" }), (sent) => ({
                 ...sent,
                 next: []
@@ -208,7 +208,7 @@ const outputs = Layer.effect(
       find: (_workspace, change, publication) =>
         publication.operation._tag === "Withdraw"
           ? Effect.undefined
-          : isHostOperation(publication.operation)
+          : isHostOperation(publication.operation, change)
             ? Effect.map(
                 findAtHost(client, change, publication, publication.operation),
                 (sent) => sent && { ...sent, next: [] }

@@ -64,11 +64,7 @@ export const makeDocument = (channel: Tree, routes: Tree = { line_comments: ["sw
 
 const maxAttempts = 6
 
-/**
- * Returns a function that publishes one review as the publisher does: a lost response is looked up before the row is sent again. It returns
- * the rows as they ended.
- */
-export const swarmPublisher = (tree: Tree, env: Readonly<Record<string, string>> = {}, baseDir?: string) => {
+const open = (tree: Tree, env: Readonly<Record<string, string>>, baseDir: string | undefined) => {
   const snapshot = snapshotFrom(tree, env, baseDir)
   const build = () =>
     Context.get(
@@ -87,14 +83,19 @@ export const swarmPublisher = (tree: Tree, env: Readonly<Record<string, string>>
       ),
       Outputs
     )
-  const outputs = build()
   const workspace = snapshot.workspaces.get("game")
   if (workspace === undefined) throw new Error("no workspace")
 
-  const publish = async (
-    change: Change,
-    row: Publication
-  ): Promise<readonly [Publication, ReadonlyArray<Publication>]> => {
+  return { outputs: build(), workspace }
+}
+
+/**
+ * Returns a function that sends one row as the publisher does: a lost response is looked up before the row is sent again. It returns the row as
+ * it ended, and those that follow.
+ */
+export const swarmSender = (tree: Tree, env: Readonly<Record<string, string>> = {}, baseDir?: string) => {
+  const { outputs, workspace } = open(tree, env, baseDir)
+  return async (change: Change, row: Publication): Promise<readonly [Publication, ReadonlyArray<Publication>]> => {
     let isUnknown = false
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const found = isUnknown ? await Effect.runPromise(unpaced(outputs.find(workspace, change, row))) : undefined
@@ -115,7 +116,12 @@ export const swarmPublisher = (tree: Tree, env: Readonly<Record<string, string>>
     }
     throw new Error(`not published within ${maxAttempts} attempts`)
   }
+}
 
+/** Returns a function that publishes one review, and returns the rows as they ended. */
+export const swarmPublisher = (tree: Tree, env: Readonly<Record<string, string>> = {}, baseDir?: string) => {
+  const { outputs, workspace } = open(tree, env, baseDir)
+  const publish = swarmSender(tree, env, baseDir)
   return async (
     change: Change,
     findings: ReadonlyArray<Finding>,

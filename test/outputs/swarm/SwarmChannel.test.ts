@@ -201,6 +201,7 @@ describe("writes", () => {
         taskState: "comment",
         flags: [],
         context: undefined,
+        time: 0,
         notification: "none",
         edits: 0
       })
