@@ -66,9 +66,21 @@ const budget: Reason = { _tag: "ModelsFailed", reasons: [{ _tag: "RaiseBudget" }
 it.effect.each<readonly [string, RunStatus | undefined, Reason, RegExp, RegExp]>([
   ["that an operator cancelled", "cancelled", { _tag: "CancelledBy", name: "root" }, /cancelled by root/, /root/],
   ["that was cancelled while it waited", undefined, { _tag: "CancelledBy", name: "root" }, /cancelled by root/, /root/],
-  ["whose review was removed", "skipped", { _tag: "ReviewRecordRemoved" }, /ended without a reply: \S/, /没有得到回答：\S/],
+  [
+    "whose review was removed",
+    "skipped",
+    { _tag: "ReviewRecordRemoved" },
+    /ended without a reply: \S/,
+    /没有得到回答：\S/
+  ],
   ["whose models failed", "failed", { _tag: "ModelsFailed", reasons: [] }, /^No model is available/, /没有模型作答/],
-  ["whose model took too long", "timeout", { _tag: "ModelsFailed", reasons: [] }, /^No model is available/, /没有模型作答/],
+  [
+    "whose model took too long",
+    "timeout",
+    { _tag: "ModelsFailed", reasons: [] },
+    /^No model is available/,
+    /没有模型作答/
+  ],
   ["that a budget refused", "failed", budget, /^The budget for models/, /模型预算/]
 ])("the message about a question %s names its reason", ([, status, why, english, chinese]) =>
   Effect.gen(function* () {
