@@ -218,49 +218,12 @@ const readComments = Effect.fnUntraced(function* (rest: Rest, { comments: expect
   })
 })
 
-export const makeSwarm = ({ channel, proxy, secret, tlsCaPath, url, user }: SwarmServer): SwarmClient => {
-  const login = Buffer.from(`${user}:${Redacted.value(secret)}`, "utf8").toString("base64")
-  const rest = makeRest({
-    apiUrl: Effect.succeed(`${url}/api/v9`),
-    credential: Effect.succeed({
-      account: user,
-      headers: { authorization: Redacted.make(`Basic ${login}`) },
-      secrets: [secret, Redacted.make(login)]
-    }),
-    headers: {},
-    dispatcher: makeDispatcher({ channel }, { url, proxy, caPath: tlsCaPath }),
-    status: toStatus,
-    advice: {
-      unauthorized: { _tag: "SwarmRefusesUser", user, channel },
-      forbidden: { _tag: "SwarmUserLacksPermission", user, channel },
-      not_found: { _tag: "HiddenFromSwarmUser", user, channel },
-      rate_limited: { _tag: "SwarmLimitsUser" },
-      unreadable: { _tag: "CheckChannelBaseUrl", channel }
-    }
-  })
-  const address = (review: string): string => `${url}/reviews/${review}#comments`
+const makeWrites = (rest: Rest, address: SwarmClient["address"]): Pick<SwarmClient, "create" | "edit"> => {
   const toWrite = ({ id: review }: CommentedReview, { comment }: typeof Written.Type): HostWrite => ({
     hostId: String(comment.id),
     url: address(review)
   })
   return {
-    user,
-    reviewsOf: (change) => readReviews(rest, change),
-    versions: (id) =>
-      Effect.map(
-        rest.get({ path: "/reviews/{id}", params: { id }, query: { fields: "id,versions" } }, ReviewDetails),
-        ({ review }) =>
-          toItems(review.versions ?? []).map(({ archiveChange, change }) =>
-            [change, archiveChange ?? undefined].flatMap((one) => (one === undefined ? [] : [String(one)]))
-          )
-      ),
-    comments: (review) => readComments(rest, review),
-    commentsAfter: (id) =>
-      Effect.map(
-        rest.get({ path: "/comments", query: { max: pageSize, after: id, fields: commentFields } }, Comments),
-        ({ comments, lastSeen }) => ({ comments: toItems(comments).map(toComment), last: Number(lastSeen ?? id) })
-      ),
-    address,
     create: (review, { body, context, isTask, notifications }) =>
       Effect.map(
         rest.write(
@@ -293,7 +256,50 @@ export const makeSwarm = ({ channel, proxy, secret, tlsCaPath, url, user }: Swar
           Written
         ),
         (written) => toWrite(review, written)
+      )
+  }
+}
+
+export const makeSwarm = ({ channel, proxy, secret, tlsCaPath, url, user }: SwarmServer): SwarmClient => {
+  const login = Buffer.from(`${user}:${Redacted.value(secret)}`, "utf8").toString("base64")
+  const rest = makeRest({
+    apiUrl: Effect.succeed(`${url}/api/v9`),
+    credential: Effect.succeed({
+      account: user,
+      headers: { authorization: Redacted.make(`Basic ${login}`) },
+      secrets: [secret, Redacted.make(login)]
+    }),
+    headers: {},
+    dispatcher: makeDispatcher({ channel }, { url, proxy, caPath: tlsCaPath }),
+    status: toStatus,
+    advice: {
+      unauthorized: { _tag: "SwarmRefusesUser", user, channel },
+      forbidden: { _tag: "SwarmUserLacksPermission", user, channel },
+      not_found: { _tag: "HiddenFromSwarmUser", user, channel },
+      rate_limited: { _tag: "SwarmLimitsUser" },
+      unreadable: { _tag: "CheckChannelBaseUrl", channel }
+    }
+  })
+  const address = (review: string): string => `${url}/reviews/${review}#comments`
+  return {
+    user,
+    reviewsOf: (change) => readReviews(rest, change),
+    versions: (id) =>
+      Effect.map(
+        rest.get({ path: "/reviews/{id}", params: { id }, query: { fields: "id,versions" } }, ReviewDetails),
+        ({ review }) =>
+          toItems(review.versions ?? []).map(({ archiveChange, change }) =>
+            [change, archiveChange ?? undefined].flatMap((one) => (one === undefined ? [] : [String(one)]))
+          )
       ),
+    comments: (review) => readComments(rest, review),
+    commentsAfter: (id) =>
+      Effect.map(
+        rest.get({ path: "/comments", query: { max: pageSize, after: id, fields: commentFields } }, Comments),
+        ({ comments, lastSeen }) => ({ comments: toItems(comments).map(toComment), last: Number(lastSeen ?? id) })
+      ),
+    address,
+    ...makeWrites(rest, address),
     check: Effect.gen(function* () {
       yield* rest.get({ path: "/reviews", query: { max: 1, fields: "id" } }, Reviews)
       const { version = "Swarm" } = yield* rest.get({ path: "/version" }, Version9)

@@ -4,7 +4,7 @@ import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 
 export interface SwarmServerChannel {
   readonly channel: ChannelConfig
-  /** Not empty. */
+  /** There is at least one. */
   readonly workspaces: ReadonlyArray<Workspace>
 }
 

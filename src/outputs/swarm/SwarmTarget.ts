@@ -48,7 +48,7 @@ export interface SwarmTarget {
   readonly client: SwarmClient
   readonly review: CommentedReview
   readonly own: ReadonlyArray<OwnComment>
-  /** With those of others. */
+  /** All comments on the review, also those of others. */
   readonly comments: ReadonlyArray<SwarmComment>
 }
 

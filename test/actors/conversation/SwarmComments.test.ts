@@ -35,7 +35,7 @@ const change: Change = {
 /** Comments that Swarm has, and the ids after which they were requested. */
 const given = { comments: [] as Array<ReviewComment>, requested: [] as Array<number> }
 
-const say = (id: number, body: string, more: Partial<ReviewComment> = {}) =>
+const comment = (id: number, body: string, more: Partial<ReviewComment> = {}) =>
   given.comments.push({
     id: String(id),
     review: "70",
@@ -106,7 +106,7 @@ const each = (name: string, test: Effect.Effect<void, unknown, Layer.Success<typ
 each(
   "nothing is requested before the service has commented",
   Effect.gen(function* () {
-    say(1, "@reviewer hello")
+    comment(1, "@reviewer hello")
     yield* search
     assert.deepStrictEqual(given.requested, [])
   })
@@ -116,12 +116,12 @@ each(
   "comments in threads and those that address the service are queued once, with the review that they are about",
   Effect.gen(function* () {
     const run = yield* publish("70", "10")
-    say(9, "Before the review")
-    say(11, "Why?")
-    say(12, "@reviewer what?", { isReply: false, author: "bob" })
-    say(13, "I do not like it.", { isReply: false })
-    say(14, "Yesterday.", { createdAt: now - 25 * hour })
-    say(15, "On a review of others", { review: "71", url: page("71") })
+    comment(9, "Before the review")
+    comment(11, "Why?")
+    comment(12, "@reviewer what?", { isReply: false, author: "bob" })
+    comment(13, "I do not like it.", { isReply: false })
+    comment(14, "Yesterday.", { createdAt: now - 25 * hour })
+    comment(15, "On a review of others", { review: "71", url: page("71") })
     yield* search
     const source = (comment: string) => ({ _tag: "SwarmQuestion", channel: "swarm", review: "70", comment, run })
     const expected = [
