@@ -35,7 +35,7 @@ const change: Change = {
 /** Comments that Swarm has, and the ids after which they were requested. */
 const given = { comments: [] as Array<ReviewComment>, requested: [] as Array<number> }
 
-const comment = (id: number, body: string, more: Partial<ReviewComment> = {}) =>
+const addComment = (id: number, body: string, more: Partial<ReviewComment> = {}) =>
   given.comments.push({
     id: String(id),
     review: "70",
@@ -106,7 +106,7 @@ const each = (name: string, test: Effect.Effect<void, unknown, Layer.Success<typ
 each(
   "nothing is requested before the service has commented",
   Effect.gen(function* () {
-    comment(1, "@reviewer hello")
+    addComment(1, "@reviewer hello")
     yield* search
     assert.deepStrictEqual(given.requested, [])
   })
@@ -116,12 +116,12 @@ each(
   "comments in threads and those that address the service are queued once, with the review that they are about",
   Effect.gen(function* () {
     const run = yield* publish("70", "10")
-    comment(9, "Before the review")
-    comment(11, "Why?")
-    comment(12, "@reviewer what?", { isReply: false, author: "bob" })
-    comment(13, "I do not like it.", { isReply: false })
-    comment(14, "Yesterday.", { createdAt: now - 25 * hour })
-    comment(15, "On a review of others", { review: "71", url: page("71") })
+    addComment(9, "Before the review")
+    addComment(11, "Why?")
+    addComment(12, "@reviewer what?", { isReply: false, author: "bob" })
+    addComment(13, "I do not like it.", { isReply: false })
+    addComment(14, "Yesterday.", { createdAt: now - 25 * hour })
+    addComment(15, "On a review of others", { review: "71", url: page("71") })
     yield* search
     const source = (comment: string) => ({ _tag: "SwarmQuestion", channel: "swarm", review: "70", comment, run })
     const expected = [
