@@ -196,6 +196,13 @@ const allSettled = (reports: number, timeout = 120_000) =>
     { timeout, describe: () => `all settled: ${JSON.stringify(events())}\n${world.aicr.log.slice(-8000)}` }
   )
 
+/** Waits for the search of a start, which later searches continue after this revision. */
+const searchedUntil = (revision: string) =>
+  waitUntil(() => rows("SELECT mark FROM catch_up_marks").some(({ mark }) => String(mark) === revision), {
+    timeout: 60_000,
+    describe: () => `a first search: ${world.aicr.log}`
+  })
+
 const write = (name: string, text: string, author = "ada", branch = "trunk") =>
   world.repository.commit(`Change ${name}\n\nAll of it.`, { author, files: { [`${branch}/${name}`]: text } })
 
@@ -306,8 +313,10 @@ it(
   `a burst of ${burst} reports, repeated and out of order, with kills, reviews each revision once in batches of one author`,
   async () => {
     const { aicr } = world
-    await aicr.start()
     const before = write("src/main.c", "int x;\n", "eve")
+    await aicr.start()
+    // A search that began earlier would let a later one find it.
+    await searchedUntil(before)
     const revisions = world.repository.load(
       "trunk/src/main.c",
       Array.from({ length: burst }, (_, index) => ({
@@ -372,8 +381,7 @@ it(`${missedCount} revisions that no hook reported while the service was down ar
   const { aicr, repository } = world
   const before = write("src/main.c", "int x;\n", "eve")
   await aicr.start()
-  const marks = () => rows("SELECT mark FROM catch_up_marks").map(({ mark }) => String(mark))
-  await waitUntil(() => marks().includes(before), { describe: () => `a first search: ${aicr.log}` })
+  await searchedUntil(before)
   await aicr.kill()
   const revisions = repository.load(
     "trunk/src/main.c",
@@ -481,6 +489,7 @@ it("a revision outside of the repository of the workspace reaches neither the mo
   })
   for (const revision of [secret, outside, both]) expect(await report(revision)).toBe(202)
   await waitUntil(() => reviewed().length > 0 && chat.got.length > 0, {
+    timeout: 90_000,
     describe: () => `a review: ${JSON.stringify(events())}`
   })
   const reasons = () => events().map(({ reason }) => String(reason))
