@@ -1,6 +1,6 @@
 /**
  * The program `aicr`. Code that was compiled once is kept in the installation, where that may be written: a start then takes half the
- * processor time. It is JavaScript, because an old version of Node cannot load TypeScript, and its error would not name the cause.
+ * processor time (of the bundle by LoadBundle.mjs). It is JavaScript, because an old version of Node cannot load TypeScript, and its error would not name the cause.
  */
 import * as nodeModule from "node:module"
 import { dirname } from "node:path"

@@ -6,6 +6,7 @@ export const forwardMessages: ForwardMessages = (url, token) =>
   Effect.promise(async () => {
     process.env["AICR_TOOLS_URL"] = url
     process.env["AICR_TOOLS_TOKEN"] = token
-    // Loading the program runs it. It ends with standard input.
-    await import("../agent/mcp/StdioBridge.ts")
+    // Loading the program runs it.
+    const { ended } = await import("../agent/mcp/StdioBridge.ts")
+    await ended
   })

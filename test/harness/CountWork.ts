@@ -12,6 +12,7 @@ import type { WorkerOptions } from "node:worker_threads"
 import { countNames } from "./CountNames.ts"
 import type { CountName } from "./CountNames.ts"
 import { observe } from "./Observe.ts"
+import { observeScripts } from "./ObserveScripts.ts"
 
 /** Threads add to the same numbers. */
 const key = "counts of the tests"
@@ -78,6 +79,9 @@ const observeMain = (socket: string): void => {
 const parser = "@vscode/tree-sitter-wasm"
 const scrubs = /(const scrubSecrets = \(text(?:: string\): string)?\)? => \{)/
 
+const countScrubs = (text: string): string | undefined =>
+  scrubs.test(text) ? text.replace(scrubs, "$1 globalThis.countScrubbed(text);") : undefined
+
 const observeThread = (): void => {
   if (parentPort !== null) observe(parentPort, "postMessage", () => count("messages"))
   Object.assign(globalThis, { countScrubbed: (text: string) => count("scrubbedCharacters", text.length) })
@@ -86,12 +90,11 @@ const observeThread = (): void => {
       // It parses nothing before its own code has been loaded.
       if (url.includes(`${parser}/`)) setImmediate(() => observeParser(url))
       const loaded = next(url, context)
-      const text = loaded.source === undefined ? "" : String(loaded.source)
-      return scrubs.test(text)
-        ? { ...loaded, source: text.replace(scrubs, "$1 globalThis.countScrubbed(text);") }
-        : loaded
+      const source = countScrubs(loaded.source === undefined ? "" : String(loaded.source))
+      return source === undefined ? loaded : { ...loaded, source }
     }
   })
+  observeScripts((_, text) => countScrubs(text))
 }
 
 const observeParser = (url: string): void => {

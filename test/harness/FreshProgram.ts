@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, "../..")
 
 const setup = (): void => {
   if (findProgram(root).isBundled) return
-  spawnSync(process.execPath, [join(root, "src/app/program/Build.mjs")], { stdio: "ignore" })
+  spawnSync(process.execPath, [join(root, "src/app/program/Build.mjs"), "--warm"], { stdio: "ignore" })
 }
 
 export default setup

@@ -84,13 +84,18 @@ const forward = async (line: string): Promise<void> => {
   }
 }
 
-const pending = new Set<Promise<void>>()
-for await (const line of createInterface(process.stdin)) {
-  if (line.trim() === "") continue
-  const done = forward(line).catch((cause: unknown) => void process.stderr.write(`${String(cause)}\n`))
-  pending.add(done)
-  void done.finally(() => pending.delete(done))
-  // Later messages need the session.
-  if (session === undefined) await done
+/** Ends with standard input, after the response to the last message. */
+const forwardAll = async (): Promise<void> => {
+  const pending = new Set<Promise<void>>()
+  for await (const line of createInterface(process.stdin)) {
+    if (line.trim() === "") continue
+    const done = forward(line).catch((cause: unknown) => void process.stderr.write(`${String(cause)}\n`))
+    pending.add(done)
+    void done.finally(() => pending.delete(done))
+    // Later messages need the session.
+    if (session === undefined) await done
+  }
+  await Promise.all(pending)
 }
-await Promise.all(pending)
+
+export const ended = forwardAll()

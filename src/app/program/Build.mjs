@@ -1,11 +1,13 @@
 /**
  * Bundles the program into `dist/program`, unless its sources are unchanged: a start that loads two thousand modules takes twice the processor time
  * of one that loads a few hundred, and an installation of the bundle needs a quarter of the packages. `npm ci` runs it as `prepare`, `npm pack` as
- * `prepack`. Plain JavaScript, because an installation without development dependencies may run it with an older Node.
+ * `prepack`. `--warm`: keeps compiled code, too. Plain JavaScript, because an installation without development dependencies may run it with an older Node.
  */
+import { execFile } from "node:child_process"
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { mkdir, rename, rm, writeFile } from "node:fs/promises"
 import { join, relative } from "node:path"
+import { promisify } from "node:util"
 import { bundleProgram, loadBundler, root } from "./Bundle.mjs"
 import { findProgram } from "./FindProgram.mjs"
 
@@ -49,6 +51,13 @@ const install = async (folder) => {
   await rm(former, { recursive: true, force: true })
 }
 
+/** Runs a review once, so that the code of its functions is kept (LoadBundle.mjs). Without it, the first start is slower, and keeps what it ran. */
+const warmUp = () =>
+  promisify(execFile)(join(root, "bin/aicr"), ["demo", "--once", "--json"], {
+    env: { ...process.env, SVC_LOG_LEVEL: "error" },
+    timeout: 60_000
+  }).catch(() => {})
+
 const build = async () => {
   if (findProgram(root).isBundled) return "the program is up to date"
   const bundler = await loadBundler()
@@ -60,7 +69,7 @@ const build = async () => {
   try {
     const chunks = await bundleProgram(bundler, folder, { main: join(root, "src/app/Commands.ts") })
     const modules = [...new Set(chunks.flatMap(({ moduleIds }) => moduleIds))]
-    const tools = ["Build.mjs", "Bundle.mjs"].map((name) => join(import.meta.dirname, name))
+    const tools = ["Build.mjs", "Bundle.mjs", "LoadBundle.mjs"].map((name) => join(import.meta.dirname, name))
     const own = modules.filter((id) => id.startsWith(root) && !id.includes("/node_modules/"))
     const sources = [join(root, "package-lock.json"), ...tools, ...own.toSorted()].filter(existsSync)
     await writeFile(join(folder, "sources.json"), JSON.stringify({ root, files: sources.map(describeFile) }))
@@ -70,6 +79,7 @@ const build = async () => {
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+  if (process.argv.includes("--warm")) await warmUp()
   return `the program was bundled in ${Math.round(performance.now() - started)} ms`
 }
 

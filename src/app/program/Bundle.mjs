@@ -1,5 +1,6 @@
 /** Bundles TypeScript that Node would run from its sources. Plain JavaScript for the reason that Build.mjs states. */
 import { readFileSync } from "node:fs"
+import { writeFile } from "node:fs/promises"
 import { basename, dirname, join, relative } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
@@ -52,11 +53,18 @@ const keepPlaces = {
   }
 }
 
+/** Folder and URL of the running file. */
+const placesOfModule = { folder: `import.meta["dirname"]`, url: `import.meta["url"]` }
+const placesOfScript = {
+  folder: "__dirname",
+  url: `process.getBuiltinModule("node:url").pathToFileURL(__filename)`
+}
+
 /**
  * The same for a bundle that is moved together with the installation: files are found relative to `dir`. Threads, whose entries `onThread` gets, and
  * data of packages are part of the bundle.
  */
-const movePlaces = (dir, onThread) => ({
+const movePlaces = (dir, running, onThread) => ({
   name: "move-places",
   transform(code, id) {
     if (id.includes("/node_modules/") || !code.includes("import.meta.")) return
@@ -64,19 +72,19 @@ const movePlaces = (dir, onThread) => ({
     return code
       .replaceAll(/new URL\("(\.\/(?:\w+\/)*(\w+)\.js)", import\.meta\.url\)/g, (_, path, name) => {
         onThread(name, join(dirname(id), path))
-        return `new URL("./${name}.mjs", import.meta["url"])`
+        return `new URL("./${name}.mjs", ${running.url})`
       })
       .replaceAll(/import\.meta\.resolve\("([^"]+)"\)/g, (_, name) => {
         const source = readFileSync(fileURLToPath(import.meta.resolve(name)))
         this.emitFile({ type: "asset", fileName: basename(name), source })
-        return `new URL("./${basename(name)}", import.meta["url"]).href`
+        return `new URL("./${basename(name)}", ${running.url}).href`
       })
       .replaceAll(
         "import.meta.dirname",
-        `process.getBuiltinModule("node:path").join(import.meta["dirname"], ${place(dirname(id))})`
+        `process.getBuiltinModule("node:path").join(${running.folder}, ${place(dirname(id))})`
       )
       .replaceAll("import.meta.main", "false")
-      .replaceAll("import.meta.url", `new URL(${place(id)}, import.meta["url"]).href`)
+      .replaceAll("import.meta.url", `new URL(${place(id)}, ${running.url}).href`)
   }
 })
 
@@ -90,7 +98,7 @@ export const loadBundler = async () => {
   }
 }
 
-const write = async ({ rolldown }, dir, input, codeSplitting, places) => {
+const write = async ({ rolldown }, dir, input, places, output) => {
   const made = await rolldown({
     cwd: root,
     input,
@@ -99,21 +107,30 @@ const write = async ({ rolldown }, dir, input, codeSplitting, places) => {
     external: isOutside,
     plugins: [leaveOut, leaveClientOut, places]
   })
-  const { output } = await made.write({
-    dir,
-    format: "esm",
-    codeSplitting,
-    // A start reads a fifth less.
-    comments: false,
-    entryFileNames: "[name].mjs",
-    chunkFileNames: "[name]-[hash].mjs"
-  })
+  // Without comments, a start reads a fifth less.
+  const { output: files } = await made.write({ dir, comments: false, ...output })
   await made.close()
-  return output.filter(({ type }) => type === "chunk")
+  return files.filter(({ type }) => type === "chunk")
 }
 
 /** Writes a script as one file, which may be moved: it finds other files by their absolute paths in this installation. */
-export const bundleScript = (bundler, dir, input) => write(bundler, dir, input, false, keepPlaces)
+export const bundleScript = (bundler, dir, input) =>
+  write(bundler, dir, input, keepPlaces, { format: "esm", codeSplitting: false, entryFileNames: "[name].mjs" })
+
+/** Scripts, because V8 keeps only of these what it compiles while they run (LoadBundle.mjs). */
+const scripts = { format: "cjs", entryFileNames: "[name]-[hash].cjs", chunkFileNames: "[name]-[hash].cjs" }
+/** Small programs of one file. */
+const modules = { format: "esm", entryFileNames: "[name].mjs" }
+
+/** Writes the module `<name>.mjs`, which loads the script. */
+const writeEntry = (dir, name, script) => {
+  const loader = relative(dir, join(import.meta.dirname, "LoadBundle.mjs"))
+  const load = `loadBundle(import.meta.dirname, ${JSON.stringify(script)})`
+  return writeFile(
+    join(dir, `${name}.mjs`),
+    `import { loadBundle } from ${JSON.stringify(loader)}\nexport const { main } = ${load}\n`
+  )
+}
 
 /**
  * Writes the modules that `input` names, and returns the files that they were made from. Modules that are loaded on demand become files of their
@@ -122,8 +139,14 @@ export const bundleScript = (bundler, dir, input) => write(bundler, dir, input, 
 export const bundleProgram = async (bundler, dir, input) => {
   const written = []
   const entries = new Map(Object.entries(input))
-  const places = movePlaces(dir, (name, path) => entries.set(name, path))
+  const onThread = (name, path) => entries.set(name, path)
   // Entries of threads are added while the modules that start them are read.
-  for (const [name, path] of entries) written.push(...(await write(bundler, dir, { [name]: path }, true, places)))
+  for (const [name, path] of entries) {
+    const isScript = name in input || readFileSync(path, "utf8").includes("enableCompileCache")
+    const places = movePlaces(dir, isScript ? placesOfScript : placesOfModule, onThread)
+    const files = await write(bundler, dir, { [name]: path }, places, isScript ? scripts : modules)
+    if (isScript) await writeEntry(dir, name, files.find(({ isEntry }) => isEntry).fileName)
+    written.push(...files)
+  }
   return written
 }

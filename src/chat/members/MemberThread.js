@@ -8,5 +8,5 @@ import { workerData } from "node:worker_threads"
 /** @type {import("./MemberParts.ts").MemberThreadData} */
 const { compileCache } = workerData
 if (compileCache !== undefined) enableCompileCache(compileCache)
-await import("./MemberThreadMain.ts")
-if (compileCache !== undefined) flushCompileCache()
+const loaded = import("./MemberThreadMain.ts")
+if (compileCache !== undefined) void loaded.then(() => flushCompileCache())

@@ -12,5 +12,5 @@ lowerPriority()
 /** @type {import("./Protocol.ts").ThreadData} */
 const { compileCache } = workerData
 if (compileCache !== undefined) enableCompileCache(compileCache)
-await import("./ThreadMain.ts")
-if (compileCache !== undefined) flushCompileCache()
+const loaded = import("./ThreadMain.ts")
+if (compileCache !== undefined) void loaded.then(() => flushCompileCache())

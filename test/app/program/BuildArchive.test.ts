@@ -84,11 +84,11 @@ describe("the release archive", () => {
 
   it("has every thread and every package that its modules load", () => {
     const folder = join(program, "dist/program")
-    const names = readdirSync(folder).filter((name) => name.endsWith(".mjs"))
+    const names = readdirSync(folder).filter((name) => /\.[cm]js$/.test(name))
     const texts = names.map((name) => readFileSync(join(folder, name), "utf8"))
     const matches = (pattern: RegExp) =>
       new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map(([, one = ""]) => one)))
-    const threads = [...matches(/new URL\("\.\/(\w+\.mjs)", import\.meta\["?url"?\]?\)/g)]
+    const threads = [...matches(/new URL\("\.\/(\w+\.mjs)", (?:import\.meta|process)/g)]
     expect(threads.toSorted()).toEqual([
       "ChangeThread.mjs",
       "LauncherMain.mjs",
@@ -98,7 +98,7 @@ describe("the release archive", () => {
     ])
     expect(threads.filter((name) => !names.includes(name))).toEqual([])
     const loaded = matches(
-      /^(?:import .* from |import |.*__require\(|.*createRequire\(.*\)(?:\.resolve)?\()"([^."][^"]*)"/gm
+      /^(?:import .* from |import |.*\brequire\(|.*\bcreateRequire\)?\(.*\)(?:\.resolve)?\()"([^."][^"]*)"/gm
     )
     // Packages that others load only where they are installed.
     const optional = ["bufferutil", "pg-native", "supports-color", "utf-8-validate"]
