@@ -248,7 +248,7 @@ it.each(takeSample("AICR_TEST_HOST_KILLS", histories, 3))(
     })
     const settle = async () => {
       await waitUntil(() => killed !== undefined || listUnfinished(database).length === 0, {
-        timeout: 60_000,
+        timeout: 120_000,
         describe: () => `${log.join(", ")}: ${JSON.stringify(listUnfinished(database))}\n${aicr.log.slice(-5000)}`
       })
       if (killed === undefined) return
@@ -299,5 +299,5 @@ it.each(takeSample("AICR_TEST_HOST_KILLS", histories, 3))(
     expect([greens > 0, forge.repository(repo).statuses.get(first.head)?.at(-1)?.state]).toEqual([true, "success"])
     forge.expectContract()
   },
-  240_000
+  400_000
 )
