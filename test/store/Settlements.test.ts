@@ -93,6 +93,28 @@ describe.each(databases)("ended changes in $name", ({ layer: fresh }) => {
       })
     )
 
+    it.effect(
+      "is kept beyond the number of deliveries that are kept until it is decided about, and not beyond their age",
+      () =>
+        Effect.gen(function* () {
+          const settlements = yield* Settlements
+          const receipts = yield* Receipts
+          const targetKey = yield* closed(4)
+          yield* closed(5)
+          const [first, second] = yield* claim("one", 30)
+          assert.deepStrictEqual([first?.targetKey, second?.number], [targetKey, 5])
+          const decide = (end: typeof first) =>
+            end === undefined ? assert.fail("claimed") : settlements.settle(end, [], 40)
+          yield* decide(second)
+          const exists = () => Effect.map(receipts.get("event-4-20"), (stored) => stored !== undefined)
+          yield* receipts.prune({ maxCount: 0, before: 0 })
+          assert.isTrue(yield* exists())
+          assert.isUndefined(yield* receipts.get("event-5-20"))
+          yield* receipts.prune({ maxCount: 0, before: 21 })
+          assert.isFalse(yield* exists())
+        })
+    )
+
     it.effect("is dropped if the change is open again, until it ends again", () =>
       Effect.gen(function* () {
         const settlements = yield* Settlements

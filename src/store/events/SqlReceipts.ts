@@ -202,6 +202,11 @@ const note =
       }
     }).pipe(sql.withTransaction, unavailable("receipts.note"))
 
+/** The end of a change whose findings have no outcome yet (SqlSettlements.ts): it counts as unfinished work, until it is too old. */
+const isUnsettledEnd = (sql: SqlClient.SqlClient) => sql`
+  (reason = 'closed' AND outcome IS NULL AND EXISTS (
+    SELECT 1 FROM finding_outcomes found WHERE found.target_key = events.target_key AND found.settled IS NULL))`
+
 const prune =
   (sql: SqlClient.SqlClient, deliveries: Deliveries): Receipts["Service"]["prune"] =>
   ({ maxCount, before }) =>
@@ -211,7 +216,9 @@ const prune =
         DELETE FROM events WHERE seq IN (
           SELECT seq FROM events
           WHERE ((work IS NULL AND routing IS NULL) OR outcome IS NOT NULL)
-            AND (received_at < ${before} OR id <= (SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ${maxCount}))
+            AND (received_at < ${before} OR (
+              id <= (SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ${maxCount})
+              AND NOT ${isUnsettledEnd(sql)}))
           ORDER BY id LIMIT ${step})
         RETURNING seq, delivery_key`.pipe(Effect.tap((rows) => Effect.sync(() => deliveries.removeFromIndex(rows))))
       )
