@@ -166,7 +166,8 @@ export const noticeChannelKinds = [
   "wecom_app",
   "slack_webhook",
   "teams_webhook",
-  "webhook"
+  "webhook",
+  "email"
 ] as const
 
 /** A notice of which at most one per key and channel is stored. */

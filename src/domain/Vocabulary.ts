@@ -105,6 +105,7 @@ const vocabulary = {
     slack_webhook: [],
     teams_webhook: [],
     webhook: [],
+    email: [],
     p4_swarm: []
   },
   connectionKind: {

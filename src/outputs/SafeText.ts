@@ -200,7 +200,8 @@ export const safeTexts = {
   feishu: safeText(grammars.feishu),
   wecom: safeText(grammars.wecom),
   slack: safeText(grammars.slack),
-  teams: safeText(grammars.teams)
+  teams: safeText(grammars.teams),
+  email: safeText(grammars.email)
 } as const
 
 /** Sanitiser for git hosts. */

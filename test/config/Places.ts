@@ -125,6 +125,11 @@ const surroundings: ReadonlyArray<readonly [RegExp, (tree: Tree) => Tree]> = [
     )
   ],
   [/^outputs\.channels\[\]\.(app_id|receive_id|user_mappings|author_mappings|guess_author)/, channel(feishuApp)],
+  [
+    /^outputs\.channels\[\]\.(from|to|smtp_plaintext)$/,
+    channel({ kind: "email", smtp_url: "smtps://mail.example", from: "a@b.example", to: ["c@d.example"] })
+  ],
+  [/^outputs\.channels\[\]\.smtp_url/, channel({ kind: "email", from: "a@b.example", to: ["c@d.example"] })],
   [/^outputs\.channels\[\]\.user(_env)?$/, swarm({ ticket: "t" })],
   [/^outputs\.channels\[\]\.(ticket|password)/, swarm({ user: "u" })],
   [

@@ -179,6 +179,11 @@ const special: Readonly<Record<string, Samples>> = {
   "outputs.channels[].notify_im_a.secret": { takes: [], refuses: [7] },
   "outputs.channels[].notify_im_a.secret_env": { takes: [], refuses: [7] },
   "outputs.channels[].mentioned_mobile_list": { takes: [], refuses: ["a"] },
+  "outputs.channels[].from": {
+    takes: ["a@b.example"],
+    refuses: ["a", "A <a@b.example>", "a@b.example, c@d.example", 7]
+  },
+  "outputs.channels[].to": { takes: [["a@b.example", "c@d.example"]], refuses: [["a"], [], "a@b.example"] },
   "outputs.channels[].connection": { takes: ["x"], refuses: ["y", 7] },
   "outputs.channels[].target": {
     takes: [

@@ -28,7 +28,7 @@ const triggerKinds: ReadonlyMap<string, ReadonlyArray<string>> = new Map(
 )
 
 /** Kinds whose messages cannot mention everyone. */
-const withoutEveryone = new Set(["wecom_app", "teams_webhook", "webhook"])
+const withoutEveryone = new Set(["wecom_app", "teams_webhook", "webhook", "email"])
 
 const checkEveryone = ({ path, value }: TreePosition<Tree>, { error }: CrossCheckReports): void => {
   const kind = textAt(value, "kind") ?? ""
@@ -273,6 +273,7 @@ const checkChannel = (
       at: "value"
     })
   if (hookKinds.has(kind) && !has("webhook_url")) missing("webhook_url_env", { _tag: "WebhookUrlMissing", kind })
+  if (kind === "email" && !has("smtp_url")) missing("smtp_url_env", { _tag: "SmtpUrlMissing" })
   if (kind === "webhook" && !has("secret")) missing("secret_env", { _tag: "HookSecretMissing" })
   if (kind === "feishu_app" && value["connection"] === undefined) {
     if (value["app_id"] === undefined) missing("app_id", { _tag: "ChannelAppIdMissing" })

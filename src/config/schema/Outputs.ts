@@ -30,9 +30,13 @@ const hooks = { when: kinds("feishu_bot", "wecom_bot", "slack_webhook", "teams_w
 const signed = { when: kinds("feishu_bot", "wecom_bot", "webhook") }
 const feishuApp = { when: kinds("feishu_app") }
 const chats = { when: kinds("feishu_app", "wecom_app", "wecom_bot", "feishu_bot") }
+const mail = { when: kinds("email") }
 const swarm = { when: kinds("p4_swarm") }
 const file = { when: { field: "source", values: ["file"], absent: "feishu_api" } }
 const api = { when: { field: "source", values: ["feishu_api"], absent: "feishu_api" } }
+
+/** An address without a display name, which cannot end the line of its header. */
+const EmailAddress = matching(/^[^\s@<>(),;:"\\[\]]{1,64}@[A-Za-z0-9.-]{1,253}$/, { _tag: "MailAddress" })
 
 /** Separate fields for each use, as with `routeTargets`: tests observe the effect of each. */
 const noProblems = () => ({
@@ -184,6 +188,18 @@ export const Channel = Schema.Struct({
   }),
   secret_env: optional(EnvName, "outputs.channels[].secret_env", signed),
   secret: optional(Secret, "outputs.channels[].secret", { ...signed, exclusive: ["secret_env"] }),
+  smtp_url_env: optional(EnvName, "outputs.channels[].smtp_url_env", mail),
+  smtp_url: optional(Secret, "outputs.channels[].smtp_url", { ...mail, exclusive: ["smtp_url_env"] }),
+  smtp_plaintext: optional(Flag, "outputs.channels[].smtp_plaintext", {
+    ...mail,
+    runtimeDefault: false,
+    destination: true
+  }),
+  from: optional(EmailAddress, "outputs.channels[].from", { ...mail, requiredWhen: mail.when }),
+  to: optional(list(EmailAddress, { minItems: 1, unique: true }), "outputs.channels[].to", {
+    ...mail,
+    requiredWhen: mail.when
+  }),
   base_url: optional(Url, "outputs.channels[].base_url", {
     when: kinds(...gitea, ...github, ...gitlab, "feishu_app", "p4_swarm"),
     requiredWhen: kinds("p4_swarm"),

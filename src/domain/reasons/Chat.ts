@@ -48,5 +48,13 @@ export const chatReasons = {
   BotRefused: { code: "number", words: "text" },
   BotUrlInvalid: {},
   BotUnreachable: { error: "text" },
-  BotSilent: {}
+  BotSilent: {},
+  /** A mail server does not take a message. */
+  MailUrlInvalid: {},
+  MailUnreachable: { error: "text" },
+  MailWithoutTls: {},
+  MailLoginRefused: {},
+  MailDeferred: { code: "number" },
+  MailRefused: { code: "number" },
+  MailSilent: {}
 } as const satisfies Record<string, Params>

@@ -18,6 +18,7 @@ export const configEntityReasons = {
   TriggerKindUnfit: { kind: "text", kinds: "texts", actual: "text" },
   WebhookUrlMissing: { kind: "text" },
   HookSecretMissing: {},
+  SmtpUrlMissing: {},
   ChannelAppIdMissing: {},
   AppSecretMissing: {},
   ConnectionKindUnfit: { actual: "text", kind: "text" },

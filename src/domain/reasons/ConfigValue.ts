@@ -35,6 +35,7 @@ export const configValueReasons = {
   ExactlyOneOf: { fields: "texts", last: "text" },
   AddressRange: {},
   HexColour: {},
+  MailAddress: {},
   NamespaceName: {},
   AliasName: {},
   ProviderId: {},

@@ -43,6 +43,7 @@ export const publicationReasons = {
   NoApplicationSecret: {},
   NoConnectionOrTarget: {},
   NoWebhookUrl: { channel: "text" },
+  NoMailServer: { channel: "text" },
   SwarmWithoutAddress: { channel: "text" },
   SwarmWithoutUser: { channel: "text" },
   SwarmWithoutCredential: { channel: "text" }

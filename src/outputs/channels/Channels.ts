@@ -46,5 +46,6 @@ export const channelTable = (bodyLimit: (kind: ForgeKind) => number) =>
     slack_webhook: appChannel("slack_webhook"),
     teams_webhook: appChannel("teams_webhook"),
     webhook: appChannel("webhook"),
+    email: appChannel("email"),
     p4_swarm: swarmChannel()
   }) satisfies Record<string, ChannelKind>

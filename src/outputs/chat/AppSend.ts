@@ -1,4 +1,4 @@
-/** Sends a message to the recipients of its channel. Rows of a table: chat applications, and the webhooks of HookSends.ts. */
+/** Sends a message to the recipients of its channel. Rows of a table: chat applications, e-mail, and the webhooks of HookSends.ts. */
 import { createHash } from "node:crypto"
 import { Duration, Effect } from "effect"
 import type { ChatConnection } from "../../config/schema/Im.ts"
@@ -9,12 +9,13 @@ import { platforms } from "./BotMessage.ts"
 import { ChannelMissing } from "../channels/Channel.ts"
 import type { ChatContext } from "../channels/Channel.ts"
 import { pacedChat } from "./ChatPacing.ts"
+import { emailSend } from "./EmailSend.ts"
 import { hookSends } from "./HookSends.ts"
 import type { HookName } from "./HookSends.ts"
 import type { MessageSend, MessageSender } from "./MessageSend.ts"
 
 type PlatformAppName = "feishu_app" | "wecom_app"
-export type AppName = PlatformAppName | HookName
+export type AppName = PlatformAppName | HookName | "email"
 
 /** Feishu: 5 messages a second to one recipient, over all bots. */
 const feishuGap = Duration.seconds(1)
@@ -106,7 +107,12 @@ const wecom = Effect.fnUntraced(function* (context: ChatContext) {
   } satisfies MessageSend
 })
 
-export const appSends: Readonly<Record<AppName, MessageSender>> = { feishu_app: feishu, wecom_app: wecom, ...hookSends }
+export const appSends: Readonly<Record<AppName, MessageSender>> = {
+  feishu_app: feishu,
+  wecom_app: wecom,
+  ...hookSends,
+  email: emailSend
+}
 
 /** Returns the key of a message: an id of an operation has at most 50 characters, others are hashed. */
 export const appKey = (operationId: string): string =>

@@ -1,6 +1,7 @@
 /** Formats of messages and mentions on each platform. Rows of a table; pure. */
 import type { Severity } from "../../domain/Kinds.ts"
 import { safeTexts } from "../SafeText.ts"
+import { emailPlatform } from "./EmailMessage.ts"
 import { titled } from "./MessageTitle.ts"
 import type { ChatMessage, Platform } from "./Platform.ts"
 import { slackWebhook } from "./SlackMessage.ts"
@@ -82,7 +83,8 @@ export const platforms = {
   wecom_app: { ...bots.wecom_bot, limit: 1350, call: undefined },
   slack_webhook: slackWebhook,
   teams_webhook: teamsWebhook,
-  webhook: plainWebhook
+  webhook: plainWebhook,
+  email: emailPlatform
 } as const satisfies Record<string, Platform>
 
 export type PlatformName = keyof typeof platforms

@@ -1,6 +1,6 @@
 /**
  * Escaping of text, and the syntax for code, emphasis and links, in the markup of each target: GitHub Flavored Markdown (all git
- * hosts), the Markdown of Feishu's cards, that of WeCom's bots, Slack's and that of cards in Teams. Rows of a table; pure.
+ * hosts), the Markdown of Feishu's cards, that of WeCom's bots, Slack's, that of cards in Teams, and the text of e-mail. Rows of a table; pure.
  */
 import { inertText, oneLine, withoutAddresses, withoutControls, withoutMarkers, zeroWidth } from "./InertText.ts"
 
@@ -144,6 +144,22 @@ const slackCode = (code: string): string => slackEscapes(withoutLinks(code))
 /** Teams shows code as text, and links addresses in it. */
 const teamsCode = (code: string): string => withoutLinks(withoutOpenTags(withoutMentions(withoutAddresses(code))))
 
+/** The Markdown of a text in an Adaptive Card of Teams: no code, no quotations and no escapes. */
+const teams = {
+  isActive: false,
+  text: (text, atStart) => {
+    const broken = withoutLinks(withoutOpenTags(withoutMentions(withoutAddresses(text))))
+    return atStart ? broken.replace(/^(?=[#>])/, zeroWidth) : broken
+  },
+  codeSpan: (code) => (flat(code) === "" ? "" : `\`${teamsCode(flat(code))}\``),
+  codeBlock: (_, code) => `\`\`\`\n${withoutLinks(withoutMarkers(withoutControls(code)).replace(/\n$/, ""))}\n\`\`\``,
+  codeBar: "|",
+  strong: "**",
+  emphasis: "_",
+  link: (text, url) => `[${text}](${url})`,
+  quote: "> "
+} as const satisfies TextGrammar
+
 export const grammars = {
   gfm: {
     isActive: true,
@@ -203,19 +219,11 @@ export const grammars = {
     link: (text, url) => `[${text}](${url})`,
     quote: "> "
   },
-  /** The Markdown of a text in an Adaptive Card of Teams: no code, no quotations and no escapes. */
-  teams: {
-    isActive: false,
-    text: (text, atStart) => {
-      const broken = withoutLinks(withoutOpenTags(withoutMentions(withoutAddresses(text))))
-      return atStart ? broken.replace(/^(?=[#>])/, zeroWidth) : broken
-    },
-    codeSpan: (code) => (flat(code) === "" ? "" : `\`${teamsCode(flat(code))}\``),
-    codeBlock: (_, code) => `\`\`\`\n${withoutLinks(withoutMarkers(withoutControls(code)).replace(/\n$/, ""))}\n\`\`\``,
-    codeBar: "|",
-    strong: "**",
-    emphasis: "_",
-    link: (text, url) => `[${text}](${url})`,
-    quote: "> "
+  teams,
+  /** Plain text of an e-mail message, whose readers link addresses, in code too. The markup of templates is removed when it is sent. */
+  email: {
+    ...teams,
+    codeBlock: (_, code) => `\`\`\`\n${teamsCode(withoutMarkers(withoutControls(code)).replace(/\n$/, ""))}\n\`\`\``,
+    emphasis: ""
   }
 } as const satisfies Record<string, TextGrammar>

@@ -46,5 +46,14 @@ export const chatTexts = {
   BotRefused: "the webhook refused the message with code {code}: {words}",
   BotUrlInvalid: "the webhook of the channel has an invalid URL; set webhook_url to an http or https URL",
   BotUnreachable: "the webhook could not be reached ({error})",
-  BotSilent: "the webhook sent no response"
+  BotSilent: "the webhook sent no response",
+  MailUrlInvalid:
+    "the channel has an invalid smtp_url; set smtp://user:password@host:587 or smtps://user:password@host",
+  MailUnreachable: "the mail server could not be reached ({error})",
+  MailWithoutTls:
+    "the mail server offers no valid TLS; use smtps:// or another port, or set smtp_plaintext for a server in the same network",
+  MailLoginRefused: "the mail server refuses the login; check smtp_url of the channel",
+  MailDeferred: "the mail server deferred the message with code {code}; it is sent later",
+  MailRefused: "the mail server refused the message with code {code}; check from and to of the channel",
+  MailSilent: "the mail server sent no response"
 } as const satisfies Record<keyof typeof chatReasons, string>

@@ -23,6 +23,7 @@ export const configEntityTexts = {
   TriggerKindUnfit: "{kind} works with triggers of kind {kinds}, not {actual}",
   WebhookUrlMissing: "missing; kind {kind} needs webhook_url_env or webhook_url",
   HookSecretMissing: "missing; kind webhook needs secret_env or secret, with which its requests are signed",
+  SmtpUrlMissing: "missing; kind email needs smtp_url_env or smtp_url",
   ChannelAppIdMissing: "missing; kind feishu_app needs app_id, or a connection",
   AppSecretMissing: "missing; kind feishu_app needs app_secret_env or app_secret, or a connection",
   ConnectionKindUnfit: "is of kind {actual}; {kind} needs one of kind {kind}",

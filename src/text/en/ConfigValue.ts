@@ -36,6 +36,7 @@ export const configValueTexts = {
   ExactlyOneOf: "exactly one of {fields} and {last}",
   AddressRange: "loopback, linklocal, uniquelocal, an IP address or a CIDR range",
   HexColour: "a colour of six hexadecimal digits",
+  MailAddress: "an e-mail address such as team@example.com",
   NamespaceName: "1 to 64 letters, digits, dots, underscores and hyphens, starting with a letter or digit",
   AliasName: "letters, digits, dots, underscores and hyphens, starting with a letter or digit",
   ProviderId: "an identifier of letters, digits, dots, underscores and hyphens",

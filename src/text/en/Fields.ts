@@ -267,6 +267,7 @@ export const fieldTexts = {
   "outputs.channels[].change_url_template": "Link to a changelist.",
   "outputs.channels[].commit_url_template": "Link to a commit.",
   "outputs.channels[].connection": "Name in im.connections. Takes the place of inline credentials on feishu_app.",
+  "outputs.channels[].from": "Address of the sender.",
   "outputs.channels[].guess_author":
     "If no exact match is found, also match words of the Perforce client's name, and call a model.",
   "outputs.channels[].http_proxy": "HTTP proxy for requests to the server.",
@@ -336,6 +337,10 @@ export const fieldTexts = {
   "outputs.channels[].secret_env": "Environment variable that holds the signing secret.",
   "outputs.channels[].severity_label_colors": "Severity to colour of labels that are created.",
   "outputs.channels[].severity_label_prefix": "Create and attach a label of this prefix and the severity.",
+  "outputs.channels[].smtp_plaintext": "Send the login and the message without TLS, for a server in the same network.",
+  "outputs.channels[].smtp_url": "Literal URL of the mail server. Sealed when published.",
+  "outputs.channels[].smtp_url_env":
+    "Environment variable that holds the URL of the mail server: `smtp://user:password@host:587` with STARTTLS, or `smtps://user:password@host`.",
   "outputs.channels[].target": "Recipients, or one group chat.",
   "outputs.channels[].target.chat_id": "Group chat id.",
   "outputs.channels[].target.kind": "Single recipients or one group chat.",
@@ -352,6 +357,7 @@ export const fieldTexts = {
     "Environment variable that holds a ticket of the user (`p4 login -p`). Put the user into a group whose tickets do not expire, or renew the ticket.",
   "outputs.channels[].tls_ca_path":
     "Path of a PEM file with certificate authorities to trust in addition to the system's.",
+  "outputs.channels[].to": "Addresses of the recipients.",
   "outputs.channels[].token": "Literal API token of the channel. Sealed when published.",
   "outputs.channels[].token_env": "Environment variable that holds the channel's own API token.",
   "outputs.channels[].trigger": "Trigger whose host and credential the channel uses. Default: the change's own.",
@@ -366,7 +372,7 @@ export const fieldTexts = {
   "outputs.notifications.routes":
     "Routes of notices. A notice goes to the channels of every route that matches, once to each. A workspace's own list replaces it for notices about its reviews.",
   "outputs.notifications.routes[].channels":
-    "Channels that receive the notices: kinds feishu_bot, feishu_app, wecom_bot, wecom_app, slack_webhook, teams_webhook and webhook.",
+    "Channels that receive the notices: kinds feishu_bot, feishu_app, wecom_bot, wecom_app, slack_webhook, teams_webhook, webhook and email.",
   "outputs.notifications.routes[].kinds":
     "Kinds of notices. Default: all. A list of a workspace takes queue_expired and review_failed only.",
   "outputs.routes": "Which channels receive what.",

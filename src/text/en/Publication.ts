@@ -47,6 +47,7 @@ export const publicationTexts = {
   NoApplicationSecret: "has no application secret; set app_secret_env to its variable",
   NoConnectionOrTarget: "needs connection and target",
   NoWebhookUrl: "channel {channel} has no webhook_url; set webhook_url_env to its variable",
+  NoMailServer: "channel {channel} has no smtp_url, from or to; set smtp_url_env to its variable",
   SwarmWithoutAddress: "channel {channel} has no base_url; set it to the web address of the Swarm server",
   SwarmWithoutUser: "channel {channel} has no user; set user, or user_env to its variable",
   SwarmWithoutCredential: "channel {channel} has no credential; set ticket_env or password_env to its variable"

@@ -45,5 +45,12 @@ export const chatTexts = {
   BotRefused: "渠道的 webhook 拒绝了消息，代码 {code}：{words}",
   BotUrlInvalid: "渠道的 webhook 的 URL 无效；请将 webhook_url 设为 http 或 https URL",
   BotUnreachable: "渠道的 webhook 无法访问（{error}）",
-  BotSilent: "渠道的 webhook 没有响应"
+  BotSilent: "渠道的 webhook 没有响应",
+  MailUrlInvalid: "渠道的 smtp_url 无效；请设为 smtp://user:password@host:587 或 smtps://user:password@host",
+  MailUnreachable: "邮件服务器无法访问（{error}）",
+  MailWithoutTls: "邮件服务器不提供有效的 TLS；请使用 smtps:// 或其他端口，或为同一网络内的服务器设置 smtp_plaintext",
+  MailLoginRefused: "邮件服务器拒绝登录；请检查渠道的 smtp_url",
+  MailDeferred: "邮件服务器以代码 {code} 推迟了消息，稍后发送",
+  MailRefused: "邮件服务器以代码 {code} 拒绝了消息；请检查渠道的 from 和 to",
+  MailSilent: "邮件服务器没有响应"
 } as const satisfies Record<keyof typeof chatReasons, string>

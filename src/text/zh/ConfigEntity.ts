@@ -20,6 +20,7 @@ export const configEntityTexts = {
   TriggerKindUnfit: "{kind} 适用于 {kinds} 类型的触发器，而不是 {actual}",
   WebhookUrlMissing: "缺少；{kind} 类型需要 webhook_url_env 或 webhook_url",
   HookSecretMissing: "缺少；webhook 类型需要 secret_env 或 secret，用于对其请求签名",
+  SmtpUrlMissing: "缺少；email 类型需要 smtp_url_env 或 smtp_url",
   ChannelAppIdMissing: "缺少；feishu_app 类型需要 app_id 或 connection",
   AppSecretMissing: "缺少；feishu_app 类型需要 app_secret_env 或 app_secret，或 connection",
   ConnectionKindUnfit: "类型为 {actual}；{kind} 需要 {kind} 类型",

@@ -34,6 +34,7 @@ export const configValueTexts = {
   ExactlyOneOf: "{fields} 和 {last} 恰好一个",
   AddressRange: "loopback、linklocal、uniquelocal、IP 地址或 CIDR 范围",
   HexColour: "六位十六进制数字的颜色",
+  MailAddress: "电子邮件地址，例如 team@example.com",
   NamespaceName: "以字母或数字开头的 1 至 64 个字母、数字、点、下划线和连字符",
   AliasName: "以字母或数字开头的字母、数字、点、下划线和连字符",
   ProviderId: "由字母、数字、点、下划线和连字符组成的标识符",

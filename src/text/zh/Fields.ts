@@ -239,6 +239,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "outputs.channels[].change_url_template": "变更列表的链接。",
   "outputs.channels[].commit_url_template": "提交的链接。",
   "outputs.channels[].connection": "im.connections 中的名称。在 feishu_app 上代替内联凭据。",
+  "outputs.channels[].from": "发件人地址。",
   "outputs.channels[].guess_author": "精确匹配之后，允许使用 Perforce 客户端名中的词以及模型。",
   "outputs.channels[].http_proxy": "对服务器的请求使用的 HTTP 代理。",
   "outputs.channels[].inline_min_severity": "在代码行上发表评论的最低严重程度；其余问题折叠在摘要中。",
@@ -301,6 +302,10 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "outputs.channels[].secret_env": "保存签名密钥的环境变量。",
   "outputs.channels[].severity_label_colors": "从严重程度到所创建标签的颜色。",
   "outputs.channels[].severity_label_prefix": "创建并附加由此前缀和严重程度组成的标签。",
+  "outputs.channels[].smtp_plaintext": "不使用 TLS 发送登录信息和消息，用于同一网络内的服务器。",
+  "outputs.channels[].smtp_url": "邮件服务器 URL 的字面值，发布时加密。",
+  "outputs.channels[].smtp_url_env":
+    "保存邮件服务器 URL 的环境变量：使用 STARTTLS 的 `smtp://user:password@host:587`，或 `smtps://user:password@host`。",
   "outputs.channels[].target": "接收者，或一个群聊。",
   "outputs.channels[].target.chat_id": "群聊 id。",
   "outputs.channels[].target.kind": "个人接收者或一个群聊。",
@@ -313,6 +318,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "outputs.channels[].ticket": "票据的字面值，发布时加密。",
   "outputs.channels[].ticket_env": "保存用户票据（`p4 login -p`）的环境变量。请将其加入票据不过期的组，或定期更新。",
   "outputs.channels[].tls_ca_path": "PEM 文件的路径，其中的证书颁发机构在系统信任的之外也受信任。",
+  "outputs.channels[].to": "收件人地址。",
   "outputs.channels[].token": "渠道的 API 令牌的字面值，发布时加密。",
   "outputs.channels[].token_env": "保存渠道自己的 API 令牌的环境变量。",
   "outputs.channels[].trigger": "渠道使用其代码托管平台和凭据的触发器。默认：变更自己的触发器。",
@@ -326,7 +332,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "outputs.notifications.routes":
     "通知的路由。通知发送到每条匹配路由的渠道，每个渠道一次。工作区自己的列表对其评审的通知取代此列表。",
   "outputs.notifications.routes[].channels":
-    "接收通知的渠道，类型为 feishu_bot、feishu_app、wecom_bot、wecom_app、slack_webhook、teams_webhook 和 webhook。",
+    "接收通知的渠道，类型为 feishu_bot、feishu_app、wecom_bot、wecom_app、slack_webhook、teams_webhook、webhook 和 email。",
   "outputs.notifications.routes[].kinds": "通知的类型。默认：全部。工作区的列表只接受 queue_expired 和 review_failed。",
   "outputs.routes": "哪些渠道接收什么。",
   "outputs.routes.default": "没有规则匹配时应用。",

@@ -44,6 +44,7 @@ export const publicationTexts = {
   NoApplicationSecret: "没有应用密钥；请将 app_secret_env 设为其环境变量",
   NoConnectionOrTarget: "需要 connection 和 target",
   NoWebhookUrl: "渠道 {channel} 没有 webhook_url；请将 webhook_url_env 设为其环境变量",
+  NoMailServer: "渠道 {channel} 没有 smtp_url、from 或 to；请将 smtp_url_env 设为其环境变量",
   SwarmWithoutAddress: "渠道 {channel} 没有 base_url；请将其设为 Swarm 服务器的网址",
   SwarmWithoutUser: "渠道 {channel} 没有用户；请设置 user，或将 user_env 设为其环境变量",
   SwarmWithoutCredential: "渠道 {channel} 没有凭据；请将 ticket_env 或 password_env 设为其环境变量"

@@ -48,6 +48,7 @@ const exclusive: ReadonlyArray<readonly [field: string, others: ReadonlyArray<st
   ["outputs.channels[].webhook_url", ["webhook_url_env"]],
   ["outputs.channels[].secret", ["secret_env"]],
   ["outputs.channels[].app_secret", ["app_secret_env"]],
+  ["outputs.channels[].smtp_url", ["smtp_url_env"]],
   ["outputs.channels[].notify_feishu.webhook_url", ["webhook_url_env"]],
   ["outputs.channels[].notify_feishu.secret", ["secret_env"]],
   ["im.connections.<id>.app_secret", ["app_secret_env"]],
@@ -396,7 +397,7 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
         notifications: { routes: [{ channels: ["c"] }] }
       }
     },
-    'outputs.notifications.routes[0].channels[0]: channel "c" of kind gitea_pr_review cannot carry notices; use one of kind feishu_bot, feishu_app, wecom_bot, wecom_app, slack_webhook, teams_webhook, webhook'
+    'outputs.notifications.routes[0].channels[0]: channel "c" of kind gitea_pr_review cannot carry notices; use one of kind feishu_bot, feishu_app, wecom_bot, wecom_app, slack_webhook, teams_webhook, webhook, email'
   ],
   [
     "a notification about the service in a workspace",
