@@ -57,7 +57,7 @@ const reviewer = "aicr"
 const author = "dana"
 /** Person who reads the pages: another one than the author, because authors dismiss nothing. */
 const maintainer = "mika"
-const patience = "15 minutes"
+const maxWait = "15 minutes"
 
 type Finished = Extract<ProgressEvent, { readonly _tag: "Finished" }>
 
@@ -123,8 +123,8 @@ const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent
     terminal.step("webhook", `accepted, ${JSON.stringify(delivered.body)}`)
     const end = yield* Deferred.await(finished).pipe(
       Effect.timeoutOrElse({
-        duration: patience,
-        orElse: () => new ExitWith({ code: 3, message: `the review did not end within ${patience}` })
+        duration: maxWait,
+        orElse: () => new ExitWith({ code: 3, message: `the review did not end within ${maxWait}` })
       })
     )
     const result: DemoResult = {

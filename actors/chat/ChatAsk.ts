@@ -28,7 +28,7 @@ const hourMillis = 60 * 60_000
 /** Characters of a reason in a message. */
 export const maxReason = 300
 
-export interface AskedReview {
+export interface QuestionedReview {
   readonly alias: string
   readonly revision: string
 }
@@ -56,7 +56,7 @@ export const isAboveLimit = Effect.fnUntraced(function* ({
 /** Finds the review that the question is about, among those whose problems the person may list. */
 export const admitQuestion = Effect.fnUntraced(function* (
   { links, permissions: all, request, safe, snapshot, texts }: Execution,
-  { alias, revision }: AskedReview
+  { alias, revision }: QuestionedReview
 ) {
   const asking = all.filter(permitsQuestions)
   if (asking.length === 0) return refused(texts.askOff)

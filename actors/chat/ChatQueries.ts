@@ -154,7 +154,7 @@ export const listOpen = Effect.fnUntraced(function* (repository: ChatRepository,
     for (const { entry } of page.items) if (isWanted(entry.change)) found.push({ id: entry.id, isEntry: true })
     after = page.next
   } while (after !== undefined)
-  for (const batch of yield* operations.heldBack(workspace, maxRecords))
+  for (const batch of yield* operations.heldBatches(workspace, maxRecords))
     if (isWanted(batch.change)) found.push({ id: batch.id, isEntry: false })
   return found
 })

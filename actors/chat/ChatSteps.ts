@@ -21,7 +21,7 @@ import type { ChatButton, ChatChange, ChatFacts, ChatRequest } from "../../src/s
 import { describeIds, dismiss, execute } from "./ChatExecute.ts"
 import type { Executed, Execution } from "./ChatExecute.ts"
 import { admitQuestion, maxReason, toResult } from "./ChatAsk.ts"
-import type { AskedReview } from "./ChatAsk.ts"
+import type { QuestionedReview } from "./ChatAsk.ts"
 import { dismissButtons, makeButtons, requestButtons } from "./ChatButtons.ts"
 import type { NewButton } from "./ChatButtons.ts"
 import { readPress } from "./ChatPress.ts"
@@ -194,7 +194,7 @@ const claimButton = ({ facts, id, receivedAt }: ChatRequest) =>
     facts.isAction ? requests.useAction(facts.text, id, receivedAt) : Effect.succeed(true)
   )
 
-const queueQuestion = Effect.fnUntraced(function* (execution: Execution, question: AskedReview) {
+const queueQuestion = Effect.fnUntraced(function* (execution: Execution, question: QuestionedReview) {
   const { request, texts } = execution
   const admitted = yield* admitQuestion(execution, question)
   if (admitted._tag === "Refused") return yield* publish(request, "rejected", admitted.text)

@@ -45,7 +45,7 @@ import { DismissalRequest, DismissalOutcome, dismissFinding } from "./DismissFin
 import { noteExpiry } from "./ExpiryNote.ts"
 import { recordUnreviewed } from "./HeadStatus.ts"
 import { everyOne } from "../Placement.ts"
-import { leftOutReason } from "../../src/domain/LeftOut.ts"
+import { skippedReason } from "../../src/domain/SkippedReason.ts"
 import {
   isContent,
   isFinalStatus,
@@ -109,7 +109,7 @@ const settleRun = Effect.fnUntraced(function* (run: Run) {
   const end = runEnd(
     yield* (yield* Outbox).ofRun(run.id),
     run.analysis?.partial === true,
-    run.analysis && leftOutReason(run.analysis)
+    run.analysis && skippedReason(run.analysis)
   )
   if (end === undefined) return
   const { to, reason } = end

@@ -231,13 +231,13 @@ interface RunEnd {
 }
 
 /**
- * Returns the final state of a run in `publishing` from its rows, or undefined while one of them is open. `leftOut`: the reason for which no
+ * Returns the final state of a run in `publishing` from its rows, or undefined while one of them is open. `skipReason`: the reason for which no
  * file was read; such a run is skipped unless something was written.
  */
 export const runEnd = (
   rows: ReadonlyArray<Pick<Publication, "status" | "operation" | "error">>,
   isCut: boolean,
-  leftOut?: Reason
+  skipReason?: Reason
 ): RunEnd | undefined => {
   if (rows.some(({ status }) => status === "pending" || status === "sending" || status === "unknown")) return undefined
   const contents = rows.filter(isContent)
@@ -250,10 +250,11 @@ export const runEnd = (
   const to =
     failed.length > 0 && inEffect.length === 0
       ? "failed"
-      : (inEffect.length === 0 && dropped.length > 0) || (isUnwritten && failed.length === 0 && leftOut !== undefined)
+      : (inEffect.length === 0 && dropped.length > 0) ||
+          (isUnwritten && failed.length === 0 && skipReason !== undefined)
         ? "skipped"
         : "succeeded"
-  return { to, partial: failed.length > 0 || isCut, reason: failed[0]?.error ?? dropped[0]?.error ?? leftOut }
+  return { to, partial: failed.length > 0 || isCut, reason: failed[0]?.error ?? dropped[0]?.error ?? skipReason }
 }
 
 type CommandRetry =

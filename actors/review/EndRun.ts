@@ -8,7 +8,7 @@ import type { Analysis } from "../../src/domain/Analysis.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import type { TargetKey } from "../../src/domain/Keys.ts"
 import { endStatus } from "../../src/domain/HeadVerdict.ts"
-import { leftOutReason } from "../../src/domain/LeftOut.ts"
+import { skippedReason } from "../../src/domain/SkippedReason.ts"
 import type { StatusState } from "../../src/domain/Publication.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { RunStatus } from "../../src/domain/Run.ts"
@@ -134,8 +134,8 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
     models: analysis.models
   })
   yield* publish(run.targetKey)
-  const leftOut = leftOutReason(analysis)
-  return leftOut === undefined ? reviewed(run.id) : skipped(leftOut, run.id)
+  const skipReason = skippedReason(analysis)
+  return skipReason === undefined ? reviewed(run.id) : skipped(skipReason, run.id)
 })
 
 /** Counts late findings, and those of folded kinds that no earlier review had. */

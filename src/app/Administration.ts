@@ -11,7 +11,7 @@ import { Operations } from "../queue/operator/Operations.ts"
 import packageJson from "../../package.json" with { type: "json" }
 
 /** Sends operations of operators to the actors. A lost message only delays its effect. */
-const telling = Layer.unwrap(
+const notifyingActors = Layer.unwrap(
   Effect.gen(function* () {
     const schedulerOf = yield* WorkspaceScheduler.client
     const cancellations = yield* Cancellations
@@ -24,7 +24,7 @@ const telling = Layer.unwrap(
 )
 
 /** Administration with actors, on this node or on others. */
-export const administration = Handle.layer.pipe(Layer.provide([telling, Forges.layer]))
+export const administration = Handle.layer.pipe(Layer.provide([notifyingActors, Forges.layer]))
 
 /** Administration on a node that only receives. The next node that starts reads the state from the store. */
 export const readOnlyAdministration = Handle.layer.pipe(Layer.provide([Operations.layer, Forges.layer]))

@@ -131,9 +131,9 @@ const rotate = (editors: Effect.Effect<EditorAccess>) =>
       if (rotated.length > 0 && !dryRun) {
         yield* Effect.tryPromise({
           try: async () => {
-            const beside = `${config}.${process.pid}.new`
-            await writeFile(beside, text, { mode: (await stat(config)).mode & 0o777, flag: "wx" })
-            await rename(beside, config)
+            const temporary = `${config}.${process.pid}.new`
+            await writeFile(temporary, text, { mode: (await stat(config)).mode & 0o777, flag: "wx" })
+            await rename(temporary, config)
           },
           catch: (cause) => refused(`${config} could not be written: ${because(cause)}`)
         })

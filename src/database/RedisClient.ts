@@ -22,9 +22,9 @@ type Settings = Pick<
 >
 
 /** Settings of a client that fails calls immediately while Redis is disconnected, repeats none, and reconnects forever. */
-export const failFast = (connectionName: string, answerWithin: number): Settings => ({
+export const failFast = (connectionName: string, responseMillis: number): Settings => ({
   connectionName,
-  commandTimeout: answerWithin,
+  commandTimeout: responseMillis,
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,

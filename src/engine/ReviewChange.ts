@@ -267,7 +267,7 @@ const analyse = Effect.fnUntraced(function* (
       ...plan.notices,
       ...passes.notices,
       ...foldedNotices(folded.folded ?? [], merged.findings),
-      ...leftOut(merged, passes, workspace),
+      ...omittedNotices(merged, passes, workspace),
       ...unreadNotices(read)
     ],
     ...(passes.ended.size === 0 && read.unusable === undefined && isMostlyRead(read) ? {} : { partial: true }),
@@ -424,7 +424,7 @@ const endOf = (
     : { summary: text.trim() === "" ? scrubSecrets(skipped) : text }
 }
 
-const leftOut = (merged: Merged, passes: ReviewedPasses, { review }: Workspace): ReadonlyArray<Reason> => {
+const omittedNotices = (merged: Merged, passes: ReviewedPasses, { review }: Workspace): ReadonlyArray<Reason> => {
   const overLimit = merged.overLimit + passes.overLimit
   const belowSeverity = merged.belowSeverity + passes.belowSeverity
   const notices: Array<Reason> = []

@@ -60,7 +60,7 @@ const make = (waits: boolean) =>
     const quietUntil = new Map<string, number>()
     const underWay = new Map<string, Deferred.Deferred<void>>()
 
-    const surviving = <A>(effect: Effect.Effect<A, CatalogCacheError>): Effect.Effect<A | undefined> =>
+    const orUndefined = <A>(effect: Effect.Effect<A, CatalogCacheError>): Effect.Effect<A | undefined> =>
       Effect.catch(effect, ({ message }) =>
         Effect.as(Effect.logWarning("model catalog cache failed", { error: message }), undefined)
       )
@@ -70,7 +70,7 @@ const make = (waits: boolean) =>
       const interval = Duration.toMillis(Duration.hours(config.refresh_interval_hours))
       const now = yield* Clock.currentTimeMillis
       quietUntil.set(source, now + Math.min(interval, retryAfterMillis))
-      const state = yield* surviving(cache.state(source))
+      const state = yield* orUndefined(cache.state(source))
       if (state !== undefined && now < state.checkedAt + interval) {
         quietUntil.set(source, state.checkedAt + interval)
         return
@@ -112,7 +112,7 @@ const make = (waits: boolean) =>
     const catalogRecord = Effect.fnUntraced(function* (config: ModelCatalogConfig, names: ReadonlyArray<string>) {
       if (!config.enabled) return {}
       yield* waits ? refresh(config) : Effect.forkIn(refresh(config), scope, { startImmediately: true })
-      const found = (yield* surviving(cache.find(names))) ?? (yield* Effect.promise(() => findBundled(names)))
+      const found = (yield* orUndefined(cache.find(names))) ?? (yield* Effect.promise(() => findBundled(names)))
       return Option.getOrElse(RecordJson(found), (): RawRecord => ({}))
     })
 

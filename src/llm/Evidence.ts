@@ -31,7 +31,7 @@ const maxRuns = 1_000
 /** `native` is JSON. */
 type RecordedResponse = Pick<GatewayResponse, "text" | "calls" | "usage" | "native" | "isCutOff">
 
-export interface AskedModel {
+export interface RecordedCall {
   readonly run: ModelAccount
   /** `provider/model`. */
   readonly model: string
@@ -82,7 +82,7 @@ const decodeCall = Schema.decodeUnknownOption(Schema.fromJsonString(StoredCall))
 export class Evidence extends Context.Service<
   Evidence,
   {
-    readonly record: (call: AskedModel) => Effect.Effect<void>
+    readonly record: (call: RecordedCall) => Effect.Effect<void>
     /** Returns the calls of a run in their order; records of another version are omitted. */
     readonly calls: (runId: string) => Effect.Effect<ReadonlyArray<StoredCall>, StoreError>
     /** Returns a text that a call names: the system text verbatim, tools and messages as JSON. */
@@ -142,7 +142,7 @@ class EvidenceMemory {
 
 const isFull = (size: RunSize): boolean => size.calls >= maxCalls || size.length >= maxRunLength
 
-const keepCall = Effect.fnUntraced(function* (objects: Objects["Service"], memory: EvidenceMemory, call: AskedModel) {
+const keepCall = Effect.fnUntraced(function* (objects: Objects["Service"], memory: EvidenceMemory, call: RecordedCall) {
   const { run, request, outcome } = call
   const size = memory.size(run.id)
   if (isFull(size)) return

@@ -179,16 +179,16 @@ export const firstReads = (
 
 /** Returns the positions of the lines between which the earlier patch had others. */
 const nextToRemoved = ({ hunks }: FileDiff, found: Int32Array): ReadonlyArray<number> => {
-  const beside: Array<number> = []
+  const atGaps: Array<number> = []
   let start = 0
   for (const { lines } of hunks) {
     for (let at = start + 1; at < start + lines.length; at++) {
       const [above = -1, here = -1] = [found[at - 1], found[at]]
-      if (above >= 0 && here > above + 1) beside.push(at - 1, at)
+      if (above >= 0 && here > above + 1) atGaps.push(at - 1, at)
     }
     start += lines.length
   }
-  return beside
+  return atGaps
 }
 
 /** Returns the first round that had read all of these lines; 0 if one is missing or none read it. */

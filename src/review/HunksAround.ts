@@ -10,8 +10,8 @@ import { maxLineLength } from "./RenderDiff.ts"
 type Place = Pick<Anchor, "side" | "line">
 
 /** Sizes of the numbers of a line, and of a heading. */
-const besideLine = 16
-const besideHunk = 64
+const lineOverhead = 16
+const hunkOverhead = 64
 
 /** The hunk of the place, cut to the lines around it where it is longer than `room` characters; without a place the first hunk. */
 export const hunksAround = (file: FileDiff, place: Place | undefined, room: number): ReadonlyArray<Hunk> => {
@@ -20,7 +20,7 @@ export const hunksAround = (file: FileDiff, place: Place | undefined, room: numb
   const hunk = hunks[middle]
   if (hunk === undefined) return []
   const shown = [partAround(hunk, place, room)]
-  let left = room - besideHunk - sizeWithin(shown[0] ?? hunk, room)
+  let left = room - hunkOverhead - sizeWithin(shown[0] ?? hunk, room)
   let from = middle
   let to = middle + 1
   for (;;) {
@@ -28,7 +28,7 @@ export const hunksAround = (file: FileDiff, place: Place | undefined, room: numb
     const up = below === undefined || (above !== undefined && distance(above, place) <= distance(below, place))
     const next = up ? above : below
     if (next === undefined) return shown
-    left -= besideHunk + sizeWithin(next, left)
+    left -= hunkOverhead + sizeWithin(next, left)
     if (left <= 0) return shown
     if (up) shown.unshift(next)
     else shown.push(next)
@@ -57,11 +57,11 @@ const nearest = (hunks: ReadonlyArray<Hunk>, place: Place | undefined): number =
   return best
 }
 
-const sizeOf = (line: string): number => Math.min(line.length, maxLineLength) + besideLine
+const sizeOf = (line: string): number => Math.min(line.length, maxLineLength) + lineOverhead
 
 /** Returns the size of all lines, or any value above `most`. */
 const sizeWithin = (hunk: Hunk, most: number): number => {
-  let size = countLines(hunk) * besideLine
+  let size = countLines(hunk) * lineOverhead
   if (size > most) return size
   size = 0
   for (const line of hunk.lines) if ((size += sizeOf(line)) > most) return size

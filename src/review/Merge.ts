@@ -55,10 +55,10 @@ const mergeOverlapping = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding>
         : JSON.stringify([anchor.path, anchor.side, canonicalCategory(problem.category)])
     const group = groups.get(key) ?? []
     if (group.length === 0) groups.set(key, group)
-    const twin = group.findIndex((other) => overlap(other, finding) >= 0.5)
-    const other = group[twin]
+    const similar = group.findIndex((other) => overlap(other, finding) >= 0.5)
+    const other = group[similar]
     if (other === undefined) group.push(finding)
-    else group[twin] = stronger(other, finding)
+    else group[similar] = stronger(other, finding)
   }
   return [...groups.values()].flat()
 }

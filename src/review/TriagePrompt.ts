@@ -40,7 +40,7 @@ const TriageResponse = Schema.Struct({
   reason: text(4000),
   confidence: Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 })
-type TriageAnswer = typeof TriageResponse.Type
+type TriageJudgement = typeof TriageResponse.Type
 const decode = Schema.decodeUnknownOption(TriageResponse, { onExcessProperty: "error" })
 
 export const triageTool = (rules: TriageRules) => ({
@@ -171,7 +171,7 @@ const maxPiece = 2000
  * enough visible text.
  */
 export const decideTriage = (
-  given: TriageAnswer,
+  given: TriageJudgement,
   prompt: Pick<TriagePrompt, "removed" | "left">,
   rules: TriageRules
 ): TriageDecision => {

@@ -10,12 +10,12 @@ import { createHash } from "node:crypto"
 export interface Lookup<A> {
   /** Letters and hyphens. Part of the key. */
   readonly name: string
-  /** Small: a value of more than `maxAnswerLength` is not cached. Contains no e-mail address. */
+  /** Small: a value of more than `maxValueLength` is not cached. Contains no e-mail address. */
   readonly schema: Schema.Codec<A, unknown>
 }
 
 /** Maximum length of a value in characters of JSON. */
-export const maxAnswerLength = 4096
+export const maxValueLength = 4096
 
 /** Everything that the value depends on. */
 export type About = ReadonlyArray<string | undefined>
@@ -58,13 +58,13 @@ export function over({ read, write }: Texts): Cache["Service"] {
   return {
     get: (lookup, about) =>
       Effect.map(read(keyOf(lookup.name, about)), (text) =>
-        text === undefined || text.length > maxAnswerLength
+        text === undefined || text.length > maxValueLength
           ? Option.none()
           : Schema.decodeUnknownOption(Schema.fromJsonString(lookup.schema))(text)
       ),
     set: (lookup, about, value) => {
       const text = Schema.encodeSync(Schema.fromJsonString(lookup.schema))(value)
-      return text.length > maxAnswerLength ? Effect.void : write(keyOf(lookup.name, about), text)
+      return text.length > maxValueLength ? Effect.void : write(keyOf(lookup.name, about), text)
     }
   }
 }

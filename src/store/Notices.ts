@@ -16,7 +16,7 @@ import type { IdRange } from "../database/sql/ListOrder.ts"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import { deleteInSteps } from "../database/sql/DeleteInSteps.ts"
-import { isAnswerLost } from "../database/postgres/PostgresFailure.ts"
+import { isResponseLost } from "../database/postgres/PostgresFailure.ts"
 import { selectAs, unavailable } from "../database/sql/StoreFailure.ts"
 
 export interface NoticeUpdate {
@@ -100,7 +100,7 @@ const add =
       kind: notice.facts._tag
     }))
     return sql`INSERT INTO notices ${sql.insert(rows)} ON CONFLICT (notice_key, channel) DO NOTHING RETURNING id`.pipe(
-      Effect.retry({ times: 1, while: isAnswerLost }),
+      Effect.retry({ times: 1, while: isResponseLost }),
       Effect.map((added) => added.length),
       unavailable("notices.add")
     )

@@ -101,7 +101,7 @@ const p99 = (times: ReadonlyArray<number>): number => percentile(times, 0.99)
 const run = async (world: World, memory: MemoryWatch): Promise<Record<string, number>> => {
   const took: Record<string, number> = {}
   const alone: Array<number> = []
-  const beside: Array<number> = []
+  const together: Array<number> = []
   for (let round = 0; round < rounds; round++) await neighbourly(world)
   for (const [index, change] of Array.from({ length: copies }, () => hostileChanges)
     .flat()
@@ -114,7 +114,7 @@ const run = async (world: World, memory: MemoryWatch): Promise<Record<string, nu
     hostile.catch(() => {})
     const neighbours: Array<number> = []
     for (let round = 0; round < rounds || isOpen(pull); round++) neighbours.push(await neighbourly(world))
-    beside.push(...neighbours)
+    together.push(...neighbours)
     const millis = await hostile
     const key = `${change.name.replaceAll("-", "_")}_ms`
     took[key] = Math.max(millis, took[key] ?? 0)
@@ -126,10 +126,10 @@ const run = async (world: World, memory: MemoryWatch): Promise<Record<string, nu
     )
   }
   return {
-    neighbour_p99_ratio: p99(beside) / p99(alone),
-    neighbour_median_ratio: percentile(beside, 0.5) / percentile(alone, 0.5),
+    neighbour_p99_ratio: p99(together) / p99(alone),
+    neighbour_median_ratio: percentile(together, 0.5) / percentile(alone, 0.5),
     neighbour_alone_p99_ms: p99(alone),
-    neighbour_beside_p99_ms: p99(beside),
+    neighbour_beside_p99_ms: p99(together),
     ...took
   }
 }

@@ -67,7 +67,7 @@ const print = (title: string, rates: Rates): void => {
 }
 
 /** Each race has contenders and servers of its own: entries that one leaves behind, waiting or done, slow down no other. */
-const raceAnew = async (what: Order["what"], fsync: Fsync, postgres?: PostgresServer): Promise<Rates> => {
+const raceFresh = async (what: Order["what"], fsync: Fsync, postgres?: PostgresServer): Promise<Rates> => {
   const folder = await mkdtemp(join(tmpdir(), "aicr-bench-"))
   const [ours, theirs] = [await RedisServer.start(fsync, inTurn), await RedisServer.start(fsync, inTurn)]
   await using nats = fsync === "always" ? undefined : await NatsServer.start()
@@ -121,9 +121,9 @@ const measureWaking = async (): Promise<Record<string, number>> => {
 const measureSynced = async (): Promise<Record<string, number>> => {
   await using postgres = await PostgresServer.start()
   const synced = {
-    adds: await raceAnew("adds", "always", postgres),
-    bulk: await raceAnew("bulk", "always", postgres),
-    cycles: await raceAnew("cycles", "always", postgres)
+    adds: await raceFresh("adds", "always", postgres),
+    bulk: await raceFresh("bulk", "always", postgres),
+    cycles: await raceFresh("cycles", "always", postgres)
   }
   return {
     sqlite_adds_vs_bullmq: ratio(synced.adds, "aicr sqlite", "BullMQ"),
@@ -137,8 +137,8 @@ const measureSynced = async (): Promise<Record<string, number>> => {
 }
 
 const measureEachSecond = async (): Promise<Record<string, number>> => {
-  const adds = await raceAnew("adds", "everysec")
-  const cycles = await raceAnew("cycles", "everysec")
+  const adds = await raceFresh("adds", "everysec")
+  const cycles = await raceFresh("cycles", "everysec")
   return {
     redis_adds_vs_bullmq: ratio(adds, "aicr redis", "BullMQ"),
     redis_cycles_vs_bullmq: ratio(cycles, "aicr redis", "BullMQ")

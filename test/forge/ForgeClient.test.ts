@@ -112,8 +112,8 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
     const fork = { id: 901, owner: "erin", fullName: "erin/shop" }
     expect(await read(fork)).toMatchObject({ headRepo: { hostId: 901 }, owner: "erin" })
     expect(await read(null)).toEqual({ headRepo: undefined, owner: undefined })
-    const beside = { id: 902, owner: kind === "gitlab" ? "team/sub" : "team", fullName: "team/shop-2" }
-    expect((await read(beside)).owner).toBeUndefined()
+    const neighbour = { id: 902, owner: kind === "gitlab" ? "team/sub" : "team", fullName: "team/shop-2" }
+    expect((await read(neighbour)).owner).toBeUndefined()
     delete pull.headRepository
     const hidden = kind === "gitlab" ? { hostId: 1234 } : {}
     expect(await run(client.ownerOf(hidden, repo))).toBeUndefined()

@@ -66,7 +66,7 @@ export interface Judged {
 }
 
 /** Timeout of the service for a response, in these tests: longer than a response takes on a busy machine. */
-const patience = Duration.seconds(1)
+const responseTimeout = Duration.seconds(1)
 
 export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }: Row) => {
   const host: Host = await startHost(kind)
@@ -88,7 +88,7 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
     Cancellations.layerMemory,
     Progress.layer,
     OutputsLayer.layer,
-    Layer.succeed(ResponseTimeout, patience)
+    Layer.succeed(ResponseTimeout, responseTimeout)
   ).pipe(
     Layer.provideMerge(Layer.mergeAll(Forges.layer, Cache.layerNone, memoryObjects, AuthorGuess.layerNone, uncounted)),
     Layer.provideMerge(layerStatic(snapshot))

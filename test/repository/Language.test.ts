@@ -233,8 +233,16 @@ const vague = new Set(["known", "found", "asked", "told", "most", "least"])
 
 /** Parts of names that say nothing about what they name. */
 const figurative = new Set(
-  "told tells tell hear hears heard say says mend mended stands standing ground landed".split(" ")
+  "told tells tell hear hears heard say says mend mended stands stood standing ground landed mine patience surviving beside anew meanwhile".split(
+    " "
+  )
 )
+
+/** Phrases of several parts that stand for a term that engineers search for. */
+const figurativePhrases = /^takeOff|atRest|giveBack|handedBack|heldBack|leftOut/i
+
+/** Fields of templates that users write. */
+const templateFields = new Set(["leftOut", "left_out"])
 
 const splitName = (name: string): ReadonlyArray<string> => name.split(/(?=[A-Z])|_/).map((part) => part.toLowerCase())
 
@@ -244,6 +252,13 @@ const nameProblems = ({ isExported, name }: DeclaredName): ReadonlyArray<string>
     .map((part) => `uses "${part}"`),
   ...(isExported && vague.has(name) ? ["names nothing"] : []),
   ...(isExported && /[a-z]Of$/.test(name) ? ["is not a verb"] : [])
+]
+
+const identifierProblems = (name: string): ReadonlyArray<string> => [
+  ...splitName(name.replace(/^#/, ""))
+    .filter((part) => figurative.has(part))
+    .map((part) => `uses "${part}"`),
+  ...(figurativePhrases.test(name) && !templateFields.has(name) ? ["is a phrase of the glossary"] : [])
 ]
 
 const titleProblems = ({ text }: Title): ReadonlyArray<string> => {
@@ -281,6 +296,28 @@ it("names of exports say what they name", () => {
     )
   ).toEqual([])
 })
+
+it("identifiers of the sources use the words that engineers search for", () => {
+  const problems = sources
+    .filter(({ file }) => !file.startsWith("test/"))
+    .flatMap(({ file, identifiers }) =>
+      [...identifiers].flatMap(([name, line]) =>
+        identifierProblems(name).map((why) => `${file}:${line} ${name}: ${why}`)
+      )
+    )
+  expect(problems).toEqual([])
+})
+
+it.each([
+  ["hasHeard", 1],
+  ["#mine", 1],
+  ["takeOff", 1],
+  ["filesLeftOut", 1],
+  ["leftOut", 0],
+  ["sayings", 0],
+  ["determine", 0],
+  ["released", 0]
+])("of %s, %i part is refused", (name, count) => expect(identifierProblems(name)).toHaveLength(count))
 
 it("titles of tests use plain words", () => {
   expect(

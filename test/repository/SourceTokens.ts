@@ -25,6 +25,8 @@ export interface Title {
 export interface SourceTokens {
   readonly comments: ReadonlyArray<Comment>
   readonly names: ReadonlyArray<DeclaredName>
+  /** Every identifier, with the line where it is first used: also of parameters, properties and methods. */
+  readonly identifiers: ReadonlyMap<string, number>
   readonly titles: ReadonlyArray<Title>
 }
 
@@ -110,7 +112,21 @@ export const readSource = (source: string): SourceTokens => {
     joinable = isLine
   }
   const code = tokens.filter((token) => !isBlank(token.kind) && !isComment(token.kind))
-  return { comments, names: declaredNames(code, lineAt), titles: testTitles(code, lineAt) }
+  return {
+    comments,
+    names: declaredNames(code, lineAt),
+    identifiers: readIdentifiers(code, lineAt),
+    titles: testTitles(code, lineAt)
+  }
+}
+
+const readIdentifiers = (code: ReadonlyArray<Token>, lineAt: LineAt): ReadonlyMap<string, number> => {
+  const found = new Map<string, number>()
+  for (const { kind, start, text } of code) {
+    const isName = kind === SyntaxKind.Identifier || kind === SyntaxKind.PrivateIdentifier
+    if (isName && !found.has(text)) found.set(text, lineAt(start))
+  }
+  return found
 }
 
 const declaredNames = (code: ReadonlyArray<Token>, lineAt: LineAt): ReadonlyArray<DeclaredName> =>

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Logger, Option, Redacted, Schema } from "effect"
 import type { Scope } from "effect"
 import { Redis } from "ioredis"
-import { Cache, maxAnswerLength, remembering } from "../../src/store/Cache.ts"
+import { Cache, maxValueLength, remembering } from "../../src/store/Cache.ts"
 import type { Lookup } from "../../src/store/Cache.ts"
 import { layerMemory } from "../../src/store/cache/MemoryCache.ts"
 import { layerRedis } from "../../src/store/cache/RedisCache.ts"
@@ -110,9 +110,9 @@ for (const { name, keeps, layer } of kinds) {
       Effect.gen(function* () {
         const cache = yield* Cache
         const text: Lookup<string> = { name: "number", schema: Schema.String }
-        yield* cache.set(text, ["large"], "x".repeat(maxAnswerLength))
+        yield* cache.set(text, ["large"], "x".repeat(maxValueLength))
         assert.deepStrictEqual(yield* cache.get(text, ["large"]), Option.none())
-        yield* cache.set(text, ["fits"], "x".repeat(maxAnswerLength - 2))
+        yield* cache.set(text, ["fits"], "x".repeat(maxValueLength - 2))
         assert.strictEqual(Option.isSome(yield* cache.get(text, ["fits"])), keeps)
         assert.deepStrictEqual(yield* cache.get(number, ["fits"]), Option.none())
       })
@@ -145,7 +145,7 @@ const listening = () => {
 }
 
 /** Timeout of a call in tests of reconnection: long enough for a busy machine. */
-const answerWithin = 1500
+const responseMillis = 1500
 /** Upper bound for the duration of a call, including the delay of a loaded machine. */
 const prompt = 4500
 
@@ -226,7 +226,7 @@ describe("Redis", () => {
           )
         }).pipe(
           Effect.provide(
-            layerRedis({ url: Redacted.make(own.url), ttlMillis: 60_000, timeoutMillis: answerWithin, retryAfter })
+            layerRedis({ url: Redacted.make(own.url), ttlMillis: 60_000, timeoutMillis: responseMillis, retryAfter })
           ),
           Effect.provide(layer)
         )

@@ -113,7 +113,7 @@ const list = Effect.fnUntraced(function* (query: ListQuery) {
     by_status: byStatus,
     oldest_waiting_at: oldestWaiting === undefined ? null : toTime(oldestWaiting),
     pauses: (yield* operations.pauses).map(pauseRecord.view),
-    held_batches: hasBatches ? (yield* operations.heldBack(workspace, maxBatches)).map(batchView) : []
+    held_batches: hasBatches ? (yield* operations.heldBatches(workspace, maxBatches)).map(batchView) : []
   }
 })
 

@@ -142,7 +142,7 @@ const checkReferences = (layers: ReadonlyArray<Layer>, error: Report): void => {
     else if (!names.has(value) && channels === last)
       error({
         path: [...last.path, "channels"],
-        reason: { _tag: "ChannelLeftOut", channel: JSON.stringify(value), place: formatPath(path) },
+        reason: { _tag: "ChannelOmitted", channel: JSON.stringify(value), place: formatPath(path) },
         at: "key"
       })
   }

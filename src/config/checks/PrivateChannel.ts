@@ -56,6 +56,6 @@ export const checkPrivateChannel = (found: PrivateField, error: Report): void =>
   }
   const hidden: Reason | undefined = declared.names.has(field.value)
     ? reason
-    : { _tag: "ChannelLeftOut", channel: JSON.stringify(field.value), place: formatPath(field.path) }
+    : { _tag: "ChannelOmitted", channel: JSON.stringify(field.value), place: formatPath(field.path) }
   if (hidden !== undefined) error({ path: last, reason: hidden, at: "key" })
 }

@@ -19,10 +19,10 @@ export const mergeLayers = <T>(...layers: ReadonlyArray<T | undefined>): T | und
   }, undefined)
 
 const defaultOf = (
-  { default: usual, defaultBeside }: FieldMeta,
+  { default: usual, defaultNextTo }: FieldMeta,
   siblings: Readonly<Record<string, unknown>>
 ): unknown =>
-  defaultBeside?.fields.some((name) => siblings[name] !== undefined) === true ? defaultBeside.value : usual
+  defaultNextTo?.fields.some((name) => siblings[name] !== undefined) === true ? defaultNextTo.value : usual
 
 const fill = (shape: Shape, value: unknown): unknown => {
   switch (shape.type) {

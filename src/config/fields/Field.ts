@@ -27,7 +27,7 @@ interface FieldRules {
   /** Applied when the value is used, and not part of the resolved document. */
   readonly runtimeDefault?: unknown
   /** Default instead of the usual one where one of these sibling fields is set. */
-  readonly defaultBeside?: { readonly fields: ReadonlyArray<string>; readonly value: unknown }
+  readonly defaultNextTo?: { readonly fields: ReadonlyArray<string>; readonly value: unknown }
   /** Default in the reference if it is not a plain value, such as `inherit`. */
   readonly defaultText?: string
   /** Reason why the field is accepted but not used. Setting it gives a warning. */

@@ -30,10 +30,10 @@ export const keepSecrets = (shape: Shape, stored: unknown, written: unknown, nex
     const field = path.at(-1)
     if (holder === undefined || typeof field !== "string") return value
     const target = [...holder, field]
-    return isLeftOut(shape, written, value, target) ? withValueAt(value, target, valueAt(stored, path)) : value
+    return isOmitted(shape, written, value, target) ? withValueAt(value, target, valueAt(stored, path)) : value
   }, next)
 
-const isLeftOut = (shape: Shape, written: unknown, value: unknown, target: Path): boolean => {
+const isOmitted = (shape: Shape, written: unknown, value: unknown, target: Path): boolean => {
   const variable = [...target.slice(0, -1), `${String(target.at(-1))}_env`]
   return (
     valueAt(value, target) === undefined &&

@@ -19,7 +19,7 @@ export const QueueConfig = Schema.Struct({
       per_workspace_concurrency: defaulted(PositiveInt, 1, "queue.workers.per_workspace_concurrency"),
       max_waiting_for_model: defaulted(int(0, 1000), 16, "queue.workers.max_waiting_for_model", {
         // A limit that an operator sets holds strictly.
-        defaultBeside: { fields: ["concurrency", "per_workspace_concurrency"], value: 0 }
+        defaultNextTo: { fields: ["concurrency", "per_workspace_concurrency"], value: 0 }
       }),
       replies: defaulted(int(1, 1000), 4, "queue.workers.replies"),
       lock_ttl_seconds: defaulted(PositiveInt, 1800, "queue.workers.lock_ttl_seconds", {

@@ -64,13 +64,13 @@ const startsWith = (path: FieldPath, start: FieldPath): boolean =>
 /** Takes over their value of one field. */
 const yieldTo = (operation: EditOperation, conflict: FieldConflict): ReadonlyArray<EditOperation> => {
   const theirs = parsePath(conflict.path)
-  const mine = pathOf(operation)
+  const edited = pathOf(operation)
   if (refText(operation.entity) !== conflict.entity) return [operation]
-  if (startsWith(mine, theirs)) return []
-  if (!startsWith(theirs, mine)) return [operation]
+  if (startsWith(edited, theirs)) return []
+  if (!startsWith(theirs, edited)) return [operation]
   if (!("value" in operation)) return []
   const head = conflict.head === null || conflict.head === mask ? undefined : conflict.head
-  const value = withValue(operation.value, theirs.slice(mine.length), head)
+  const value = withValue(operation.value, theirs.slice(edited.length), head)
   return value === undefined ? [] : [{ ...operation, value }]
 }
 

@@ -27,7 +27,7 @@ export const toSqlError = (cause: unknown, place: string, stage: Stage): SqlErro
 }
 
 /** Returns whether the response to a statement was lost, so that its effect is undetermined. */
-export const isAnswerLost = (error: unknown): boolean =>
+export const isResponseLost = (error: unknown): boolean =>
   SqlError.isSqlError(error) && isLost(error) && error.reason.operation === ("statement" satisfies Stage)
 
 /** Returns whether everything may be repeated: nothing was done, or the server rolled it back. */

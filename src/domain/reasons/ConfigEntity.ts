@@ -7,7 +7,7 @@ export const configEntityReasons = {
   NobodyMentionsAll: { kind: "text" },
   MentionNeedsMembers: { kind: "text" },
   NoCommitChanges: {},
-  ChannelLeftOut: { channel: "text", place: "text" },
+  ChannelOmitted: { channel: "text", place: "text" },
   PrivateChannelUnfit: { channel: "text", kind: "text", kinds: "texts" },
   PrivateRepositoryMissing: { channel: "text", kind: "text" },
   PrivateChannelRouted: { channel: "text", place: "text" },

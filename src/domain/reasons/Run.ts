@@ -39,7 +39,7 @@ export const runReasons = {
   RepositoryUnscheduled: { trigger: "text" },
   NoNewCommits: {},
   /** Filters exclude every changed file. `fields`: those of the filters. */
-  FilesLeftOut: { fields: "texts" },
+  FilesExcluded: { fields: "texts" },
   /** It waits, or failed because that lasted for too long. */
   ProviderRefuses: { reason: "reason" },
   ProviderUnreachable: { reason: "reason" },

@@ -115,8 +115,12 @@ const noticesOf = (
 ): ReadonlyArray<Reason> => [
   ...refusedRules.map((rule): Reason => ({ _tag: "RuleUnused", file: review.ignore_file, ...rule })),
   ...overruledNotice(overruled, review),
-  ...leftOut(skipped, "max_files", (count) => ({ _tag: "FilesOverNumber", count, limit: review.max_files })),
-  ...leftOut(skipped, "too_large", (count) => ({ _tag: "FilesOverMaxBytes", count, limit: review.max_file_bytes }))
+  ...skippedNotices(skipped, "max_files", (count) => ({ _tag: "FilesOverNumber", count, limit: review.max_files })),
+  ...skippedNotices(skipped, "too_large", (count) => ({
+    _tag: "FilesOverMaxBytes",
+    count,
+    limit: review.max_file_bytes
+  }))
 ]
 
 const overruledNotice = (
@@ -125,7 +129,7 @@ const overruledNotice = (
 ): ReadonlyArray<Reason> =>
   files === 0 ? [] : [{ _tag: "ListedFilesReviewed", count: files, file: ignore_file, scope: ignore_file_scope }]
 
-const leftOut = (
+const skippedNotices = (
   { skipped, unnamed }: Pick<ReadChange, "skipped" | "unnamed">,
   why: SkipReason,
   toNotice: (files: number) => Reason

@@ -8,7 +8,7 @@ import type { Budget } from "../Budget.ts"
 import type { CallTime } from "./CallTime.ts"
 import { modelKey } from "./Chain.ts"
 import { recordNative, restoreNative } from "./Conversation.ts"
-import type { AskedModel, Evidence } from "../Evidence.ts"
+import type { RecordedCall, Evidence } from "../Evidence.ts"
 import { failure } from "./Failure.ts"
 import type { Failure } from "./Failure.ts"
 import type { GatewayResponse, GatewayRequest, GatewayUsage } from "../Gateway.ts"
@@ -60,7 +60,7 @@ const firstMillis = 60_000
 /** Never ends. `silence_limit_s` is the longest silence that the call tolerates at this moment. */
 export const reportWait = Effect.fnUntraced(function* (
   model: string,
-  receipt: Pick<Reception, "characters" | "hasHeard">,
+  receipt: Pick<Reception, "characters" | "hasReceived">,
   config: Pick<LlmProvider, "kind" | "base_url" | "timeout_ms">
 ): Effect.fn.Return<never> {
   const limits = silenceLimits(config)
@@ -75,7 +75,7 @@ export const reportWait = Effect.fnUntraced(function* (
       since: new Date(since).toISOString(),
       waited_s: waitedMillis / 1000,
       received_characters: receipt.characters,
-      silence_limit_s: (receipt.hasHeard ? limits.betweenMillis : limits.firstMillis) / 1000
+      silence_limit_s: (receipt.hasReceived ? limits.betweenMillis : limits.firstMillis) / 1000
     })
   }
 })
@@ -214,7 +214,7 @@ const sendMeasured = Effect.fnUntraced(function* (
   const receipt = new Reception()
   const characters = promptCharacters(request)
   const received = () => receivedUsage(receipt, model.spec, characters)
-  const record = (outcome: AskedModel["outcome"]) =>
+  const record = (outcome: RecordedCall["outcome"]) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
       evidence.record({ run, model: name, at, millis: now - at, request, outcome })
     )

@@ -38,7 +38,7 @@ export class Reception {
   /** Usage reported before the end. */
   partialUsage: PartialUsage = {}
   /** Whether the server sent anything, which need not be a piece of the response. */
-  hasHeard = false
+  hasReceived = false
   readonly #begun = Deferred.makeUnsafe<void>()
   readonly #exhausted = Deferred.makeUnsafe<number>()
 
@@ -141,7 +141,7 @@ export class ResponseReader {
         else this.#receipt.add(JSON.stringify(part.input ?? null).length)
         return this.#add({ id: part.toolCallId, name: part.toolName, input: part.input })
       case "raw":
-        this.#receipt.hasHeard = true
+        this.#receipt.hasReceived = true
         this.#receipt.partialUsage = { ...this.#receipt.partialUsage, ...readPartialUsage(part.rawValue) }
         return undefined
       case "finish-step":

@@ -86,7 +86,7 @@ const words = {
       `Found ${found} ${found === 1 ? "change" : "changes"} that no delivery reported${skipped > 0 ? `; ${skipped} more are too old or too many, and are not reviewed` : ""}`,
     broken: (count: number) =>
       count === 1 ? "1 webhook is missing or broken" : `${count} webhooks are missing or broken`,
-    mend: "Repair them, or set inventory.hooks to repair or create; aicr setup prints what each needs",
+    fix: "Repair them, or set inventory.hooks to repair or create; aicr setup prints what each needs",
     hooks: "Check the webhook, or the hook of the server, and what failed at that time",
     open: "open",
     settings: "Check the webhook and its recent deliveries in the settings of the host",
@@ -148,7 +148,7 @@ const words = {
     missed: (found: number, skipped: number) =>
       `找到 ${found} 个没有投递的变更${skipped > 0 ? `；另有 ${skipped} 个过旧或过多，不评审` : ""}`,
     broken: (count: number) => `${count} 个 Webhook 缺失或有问题`,
-    mend: "请修复它们，或将 inventory.hooks 设为 repair 或 create；aicr setup 会列出每个 Webhook 所需的内容",
+    fix: "请修复它们，或将 inventory.hooks 设为 repair 或 create；aicr setup 会列出每个 Webhook 所需的内容",
     hooks: "请检查 Webhook 或服务器的钩子，以及当时的故障",
     open: "打开",
     settings: "请在代码托管平台的设置中检查 Webhook 及其最近的投递",
@@ -278,7 +278,7 @@ const noticeTable: { readonly [Kind in NoticeKind]: NoticeRow<NoticeFactsBy<Kind
       ["trigger", safe.plain(trigger)],
       ["reason", words[language].broken(count)],
       ["details", describeHooks(hooks, count, safe, language)],
-      ["next", words[language].mend]
+      ["next", words[language].fix]
     ],
     page: (_facts, server) => publicUrl(server, "/dashboard/setup")
   },

@@ -43,9 +43,9 @@ const isAt = ({ line, path, side }: HostThread, comment: InlineComment): boolean
 export const recogniseEdited = (
   unmarked: ReadonlyArray<HostThread>,
   posted: ReadonlyArray<TakenComment>,
-  standing: ReadonlySet<string>
+  present: ReadonlySet<string>
 ): ReadonlyArray<{ readonly fp: string; readonly thread: HostThread }> => {
-  const taken = new Set(standing)
+  const taken = new Set(present)
   return unmarked.flatMap((thread) => {
     const isKnown = thread.review !== undefined && posted.some(({ review }) => review === thread.review)
     const match = posted.find(

@@ -60,9 +60,9 @@ export interface Reconciled<F, S> {
 const precedence = { open: 2, dismissed: 1, resolved: 0 } as const
 
 /** Picks one entry per fingerprint: open before dismissed before resolved, and the newest (first) before older ones. */
-const pickMostRelevant = <S extends ExistingProblem>(standing: ReadonlyArray<S>): ReadonlyMap<string, S> => {
+const pickMostRelevant = <S extends ExistingProblem>(problems: ReadonlyArray<S>): ReadonlyMap<string, S> => {
   const mostRelevant = new Map<string, S>()
-  for (const problem of standing) {
+  for (const problem of problems) {
     const previous = mostRelevant.get(problem.fp)
     if (previous === undefined || precedence[problem.state] > precedence[previous.state])
       mostRelevant.set(problem.fp, problem)
@@ -72,15 +72,15 @@ const pickMostRelevant = <S extends ExistingProblem>(standing: ReadonlyArray<S>)
 
 export const reconcile = <F extends { readonly fp: string }, S extends ExistingProblem>(
   review: ReviewState<F> | CodeState<F, S>,
-  standing: ReadonlyArray<S>
+  problems: ReadonlyArray<S>
 ): Reconciled<F, S> => {
-  const mostRelevant = pickMostRelevant(standing)
+  const mostRelevant = pickMostRelevant(problems)
   const matchesInState = (state: S["state"]) =>
     review.found.flatMap((found) => {
       const match = mostRelevant.get(found.fp)
       return match?.state === state ? [{ found, existing: match }] : []
     })
-  const missing = standing.filter((problem) => problem.state === "open" && !review.present.has(problem.fp))
+  const missing = problems.filter((problem) => problem.state === "open" && !review.present.has(problem.fp))
   const verdict = (problem: S): "resolved" | "outdated" | "kept" => {
     if ("isGone" in review) return review.isGone(problem) ? "resolved" : "kept"
     if (!review.complete || problem.files.length === 0) return "kept"

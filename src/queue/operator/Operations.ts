@@ -55,7 +55,7 @@ export class Operations extends Context.Service<
       filter: ListFilter
     ) => Effect.Effect<{ readonly items: ReadonlyArray<EntryView>; readonly next: string | undefined }, Failure>
     /** Returns batches of automatic commits that wait for the previous one, which is in the queue. */
-    readonly heldBack: (workspace: string | undefined, limit: number) => Effect.Effect<ReadonlyArray<Batch>, Failure>
+    readonly heldBatches: (workspace: string | undefined, limit: number) => Effect.Effect<ReadonlyArray<Batch>, Failure>
     readonly show: (id: string) => Effect.Effect<QueueMatch | undefined, Failure>
     readonly cancel: (id: string, reason: Reason) => Effect.Effect<CancelResult, Failure>
     /** Retries a dead entry, or a batch whose entry is dead. */
@@ -87,7 +87,7 @@ const make = Effect.fnUntraced(function* (listeners: QueueListeners) {
   const provided = <A, E>(operation: Effect.Effect<A, E, Records>) => Effect.provide(operation, records)
   return Operations.of({
     list: (filter) => provided(list(filter)),
-    heldBack: (workspace, limit) => provided(heldBack(workspace, limit)),
+    heldBatches: (workspace, limit) => provided(heldBatches(workspace, limit)),
     show: (id) => provided(show(id)),
     cancel: (id, reason) => provided(cancel(listeners, id, reason)),
     retry: (id) => provided(retry(listeners, id)),
@@ -147,7 +147,7 @@ const list = Effect.fnUntraced(function* (filter: ListFilter) {
   return { items: yield* toViews(entries), next }
 })
 
-const heldBack = Effect.fnUntraced(function* (workspace: string | undefined, limit: number) {
+const heldBatches = Effect.fnUntraced(function* (workspace: string | undefined, limit: number) {
   const unfinished = yield* (yield* Batches).unfinished({ limit })
   return unfinished.flatMap(({ batch }) =>
     batch.entryId === undefined && (workspace ?? batch.workspace) === batch.workspace ? [batch] : []

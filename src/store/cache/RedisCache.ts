@@ -1,6 +1,6 @@
 /**
  * Implements `Cache` in Redis for all nodes. Redis expires old values. While it is disconnected every lookup misses: the first call that
- * notices takes at most `answerWithin` and logs a warning; then Redis is not called for a while.
+ * notices takes at most `responseMillis` and logs a warning; then Redis is not called for a while.
  */
 import { Clock, Effect, Layer, Redacted } from "effect"
 import type { Redis } from "ioredis"
@@ -22,9 +22,9 @@ export const layerRedis = (options: RedisCacheOptions): Layer.Layer<Cache> =>
   Layer.effect(
     Cache,
     Effect.gen(function* () {
-      const { url, prefix = "aicr", ttlMillis, timeoutMillis: answerWithin = 400, retryAfter = 5000 } = options
+      const { url, prefix = "aicr", ttlMillis, timeoutMillis: responseMillis = 400, retryAfter = 5000 } = options
       const place = parsePlace(url)
-      const opened = yield* Effect.orElseSucceed(open(url, failFast("aicr-cache", answerWithin)), () => undefined)
+      const opened = yield* Effect.orElseSucceed(open(url, failFast("aicr-cache", responseMillis)), () => undefined)
       if (opened === undefined || place === undefined || !isRedisUrl(url)) {
         yield* Effect.logWarning("invalid Redis URL in storage.cache.redis.url_env, nothing is cached", {
           expected: "redis://host:port or rediss://host:port"
@@ -48,7 +48,7 @@ export const layerRedis = (options: RedisCacheOptions): Layer.Layer<Cache> =>
       const attempt = <A>(use: (client: Redis) => Promise<A>): Effect.Effect<A | undefined> =>
         Effect.tryPromise({ try: () => use(redis), catch: (cause) => cause }).pipe(
           // The client's own timeout does not include the time before the command is sent.
-          Effect.timeout(answerWithin),
+          Effect.timeout(responseMillis),
           Effect.tap(() => {
             if (!isDisconnected) return Effect.void
             isDisconnected = false

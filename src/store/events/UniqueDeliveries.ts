@@ -9,7 +9,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { asStored, firstOfEach, stored } from "./Deliveries.ts"
 import type { Deliveries, SelectEvents } from "./Deliveries.ts"
-import { isAnswerLost } from "../../database/postgres/PostgresFailure.ts"
+import { isResponseLost } from "../../database/postgres/PostgresFailure.ts"
 import { EventRecord } from "../Receipts.ts"
 import type { Receipt, StoredEvent } from "../Receipts.ts"
 
@@ -58,7 +58,7 @@ export const make = (sql: SqlClient.SqlClient, select: SelectEvents): Deliveries
           return { _tag: "Duplicate", first: other ?? asStored(own?.record ?? record) }
         })
       },
-      Effect.retry({ times: 1, while: isAnswerLost })
+      Effect.retry({ times: 1, while: isResponseLost })
     ),
     removeFromIndex: () => {}
   }

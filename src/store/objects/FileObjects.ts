@@ -39,8 +39,8 @@ export const objectsUnder = (root: string): Objects["Service"] => {
 }
 
 const write = async (path: string, content: string | Uint8Array): Promise<void> => {
-  const beside = join(dirname(path), `.${randomBytes(8).toString("hex")}`)
-  const create = () => open(beside, "wx", 0o600)
+  const temporaryPath = join(dirname(path), `.${randomBytes(8).toString("hex")}`)
+  const create = () => open(temporaryPath, "wx", 0o600)
   try {
     const file = (await absent(create())) ?? (await inNewFolder(dirname(path), create))
     try {
@@ -49,9 +49,9 @@ const write = async (path: string, content: string | Uint8Array): Promise<void> 
     } finally {
       await file.close()
     }
-    await rename(beside, path)
+    await rename(temporaryPath, path)
   } catch (cause) {
-    await rm(beside, { force: true })
+    await rm(temporaryPath, { force: true })
     throw cause
   }
 }

@@ -37,7 +37,7 @@ type S3Response = { readonly _tag: "Found"; readonly text: string } | { readonly
 
 export type Bucket = (operation: string, sent: S3Request) => Effect.Effect<S3Response, StoreError>
 
-const patienceMillis = 30_000
+const requestMillis = 30_000
 const maxErrorBytes = 64 * 1024
 const retried = Schedule.exponential("200 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 3 }))
 
@@ -113,7 +113,7 @@ const bucketAt = (options: BucketOptions): Bucket => {
       method,
       headers,
       redirect: "manual",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMillis)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(requestMillis)]),
       ...(method === "PUT" ? { body } : {})
     })
     if (response.ok) return { _tag: "Found", text: await read(response, sent.maxBytes ?? 0) }

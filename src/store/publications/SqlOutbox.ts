@@ -7,7 +7,7 @@ import { isSameRepository, TargetKey } from "../../domain/Keys.ts"
 import { DatedPublication, Publication, publicationLifecycle } from "../../domain/Publication.ts"
 import type { PublicationStatus } from "../../domain/Publication.ts"
 import { maxSent, Outbox } from "../Outbox.ts"
-import { isAnswerLost } from "../../database/postgres/PostgresFailure.ts"
+import { isResponseLost } from "../../database/postgres/PostgresFailure.ts"
 import { insertPublications, rowsPerInsert } from "./InsertPublications.ts"
 import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 import { record } from "../../domain/Record.ts"
@@ -22,7 +22,7 @@ const add =
     rows.length > rowsPerInsert
       ? insertPublications(sql, rows, now).pipe(sql.withTransaction, unavailable("outbox.add"))
       : insertPublications(sql, rows, now).pipe(
-          Effect.retry({ times: 1, while: isAnswerLost }),
+          Effect.retry({ times: 1, while: isResponseLost }),
           unavailable("outbox.add")
         )
 

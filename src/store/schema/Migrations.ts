@@ -186,8 +186,8 @@ const checkRights = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError.Sql
 const oneAtATime = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError.SqlError> =>
   sql.onDialectOrElse({
     pg: () =>
-      sql<{ mine: boolean }>`SELECT pg_try_advisory_xact_lock(${lockNumber}) AS mine`.pipe(
-        Effect.repeat({ schedule: Schedule.spaced("100 millis"), until: ([row]) => row?.mine === true }),
+      sql<{ locked: boolean }>`SELECT pg_try_advisory_xact_lock(${lockNumber}) AS locked`.pipe(
+        Effect.repeat({ schedule: Schedule.spaced("100 millis"), until: ([row]) => row?.locked === true }),
         // A step may change a million rows.
         Effect.andThen(sql.unsafe(unlimited)),
         Effect.asVoid

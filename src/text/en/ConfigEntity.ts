@@ -14,7 +14,7 @@ export const configEntityTexts = {
     "channel {channel} of kind {kind} writes to the repository of the change, which its readers read; set owner and repo, or project_id, of a private repository",
   PrivateChannelRouted:
     "channel {channel} is for problems that only maintainers get, and {place} publishes reviews to it; use a channel that no route names",
-  ChannelLeftOut: "leaves out channel {channel}, which {place} sends to; add it or set routes here too",
+  ChannelOmitted: "leaves out channel {channel}, which {place} sends to; add it or set routes here too",
   NoNoticesBy: "channel {channel} of kind {kind} cannot carry notices[[ of {place}]]; use one of kind {kinds}",
   NoticeOfService:
     "notices of kind {kind} are about the service, not about a workspace; name it in outputs.notifications.routes",

@@ -35,7 +35,7 @@ export const runTexts = {
   NoCommits: "the delivery names no commits",
   RepositoryUnscheduled: "trigger {trigger} no longer has this repository",
   NoNewCommits: "there are no new commits since then",
-  FilesLeftOut: "no changed file passes {={fields}}",
+  FilesExcluded: "no changed file passes {={fields}}",
   ProviderRefuses: "the model provider refuses requests: {reason}",
   ProviderUnreachable: "the model provider cannot be reached: {reason}",
   HostRequestFailed: "the request to the host failed: {reason}",

@@ -12,7 +12,7 @@ export const configEntityTexts = {
   PrivateRepositoryMissing:
     "类型为 {kind} 的渠道 {channel} 会写入变更所在的仓库，其读者都能看到；请设置私有仓库的 owner 和 repo，或 project_id",
   PrivateChannelRouted: "渠道 {channel} 用于仅供维护者的问题，而 {place} 会向它发布评审；请使用没有任何路由指定的渠道",
-  ChannelLeftOut: "略去了 {place} 会发送到的渠道 {channel}；请添加它，或在此也设置路由",
+  ChannelOmitted: "略去了 {place} 会发送到的渠道 {channel}；请添加它，或在此也设置路由",
   NoNoticesBy: "类型为 {kind} 的渠道 {channel} 不能发送[[ {place} 的]]通知；请使用 {kinds} 类型的渠道",
   NoticeOfService: "{kind} 类型的通知关于服务而不是工作区；请在 outputs.notifications.routes 中指定",
   LinksMadeBy: "对 {kind} 类型无效，其链接由 {field} 生成；请改设后者",

@@ -32,7 +32,7 @@ export const runTexts = {
   NoCommits: "投递中没有提交",
   RepositoryUnscheduled: "触发器 {trigger} 已没有此仓库",
   NoNewCommits: "此后没有新的提交",
-  FilesLeftOut: "没有变更的文件通过 {={fields}}",
+  FilesExcluded: "没有变更的文件通过 {={fields}}",
   ProviderRefuses: "模型提供商拒绝请求：{reason}",
   ProviderUnreachable: "无法连接模型提供商：{reason}",
   HostRequestFailed: "对代码托管平台的请求失败：{reason}",

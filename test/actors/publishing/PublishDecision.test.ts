@@ -209,7 +209,7 @@ describe("the end of a run", () => {
     assert.deepInclude(end([summary, "failed"], [threads, "sent"]), { to: "failed", reason: verbatimReason("failed") })
   })
   it("is skipped where filters exclude every file and nothing was written", () => {
-    const leftOut = { _tag: "FilesLeftOut", fields: ["review.include"] } as const
+    const leftOut = { _tag: "FilesExcluded", fields: ["review.include"] } as const
     const rows = (at: PublicationStatus) => [
       { operation: summary, status: at, error: at === "failed" ? verbatimReason(at) : undefined },
       { operation: status, status: "sent" as const, error: undefined }

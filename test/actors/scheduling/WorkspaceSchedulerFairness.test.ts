@@ -133,10 +133,10 @@ it.live(
       const small = Array.from({ length: 99 }, (_, index) => ({ workspace: `small-${index}`, entries: 10 }))
       const alone = yield* begun(small)
       assert.strictEqual(alone.length, 990)
-      const beside = yield* begun([{ workspace: "busy", entries }, ...small])
-      assert.isAtMost(beside.length, 1.2 * alone.length)
+      const together = yield* begun([{ workspace: "busy", entries }, ...small])
+      assert.isAtMost(together.length, 1.2 * alone.length)
       // And the busy one is not starved for it.
-      assert.isAtLeast(beside.filter((workspace) => workspace === "busy").length, 8)
+      assert.isAtLeast(together.filter((workspace) => workspace === "busy").length, 8)
     }),
   120_000
 )

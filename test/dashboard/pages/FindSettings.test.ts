@@ -24,7 +24,7 @@ describe("settings of a reason", () => {
     [budget, [["llm.budget.per_run_usd", "config.yaml:3", false]]],
     [{ _tag: "GivenUp", reason: budget, hours: 4 }, [["llm.budget.per_run_usd", "config.yaml:3", false]]],
     [
-      { _tag: "FilesLeftOut", fields: ["review.exclude", "review.skip_drafts", "review.exclude"] },
+      { _tag: "FilesExcluded", fields: ["review.exclude", "review.skip_drafts", "review.exclude"] },
       [
         ["review.exclude", "default", false],
         ["review.skip_drafts", "config.yaml:7 (workspaces.instances.a)", false]

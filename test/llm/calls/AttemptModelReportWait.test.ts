@@ -14,7 +14,7 @@ it.effect("logs a call that waits after 1, 2, 4 and 8 minutes, with the silence 
   Effect.gen(function* () {
     const lines: Array<unknown> = []
     const logger = Logger.make<unknown, void>(({ message }) => void lines.push(message))
-    const receipt = { characters: 0, hasHeard: false }
+    const receipt = { characters: 0, hasReceived: false }
     const config = { kind: "openai_compatible", base_url: "https://llm.example.com/v1", timeout_ms: 30_000 } as const
     yield* Effect.forkChild(
       Effect.provide(
@@ -26,7 +26,7 @@ it.effect("logs a call that waits after 1, 2, 4 and 8 minutes, with the silence 
     assert.deepStrictEqual(lines, [])
     yield* TestClock.adjust("1 seconds")
     receipt.characters = 12
-    receipt.hasHeard = true
+    receipt.hasReceived = true
     yield* TestClock.adjust("8 minutes")
     const fields = { model: "main/slow", since: "1970-01-01T00:00:00.000Z" }
     const line = (waited: number, more: object) => [

@@ -6,7 +6,7 @@ import { Budget } from "../../../src/llm/Budget.ts"
 import { Catalog } from "../../../src/llm/Catalog.ts"
 import { layerMemory } from "../../../src/llm/catalog/MemoryCatalogCache.ts"
 import { Evidence } from "../../../src/llm/Evidence.ts"
-import type { AskedModel } from "../../../src/llm/Evidence.ts"
+import type { RecordedCall } from "../../../src/llm/Evidence.ts"
 import { Gateway } from "../../../src/llm/Gateway.ts"
 import * as GatewayLayer from "../../../src/llm/GatewayLayer.ts"
 import { Limiter } from "../../../src/llm/Limiter.ts"
@@ -86,7 +86,7 @@ describe.each(protocols)("a call of $name that is aborted within its response", 
         (started) => Effect.promise(() => started.close())
       )
       const settled: Array<Usd> = []
-      const outcomes: Array<AskedModel["outcome"]> = []
+      const outcomes: Array<RecordedCall["outcome"]> = []
       const gateway = GatewayLayer.layer.pipe(
         Layer.provide([
           Limiter.layerMemory,

@@ -148,11 +148,11 @@ each("a batch that is held back is shown, and cancelled without touching the one
     const operations = yield* Operations
     const [first] = yield* admit([push("b", 900)])
     yield* admit([{ ...push("c", 2000), admittedAt: 950 }])
-    const [held, ...others] = yield* operations.heldBack("app", 10)
+    const [held, ...others] = yield* operations.heldBatches("app", 10)
     assert.deepStrictEqual(others, [])
     assert.deepInclude(yield* operations.show(held?.id ?? ""), { _tag: "Batch", members: 1 })
     assert.strictEqual(yield* operations.cancel(held?.id ?? "", verbatimReason("not wanted")), "cancelled")
-    assert.deepStrictEqual(yield* operations.heldBack("app", 10), [])
+    assert.deepStrictEqual(yield* operations.heldBatches("app", 10), [])
     assert.strictEqual((yield* (yield* Queue).get(first?.entryId ?? ""))?.status, "waiting")
   })
 )

@@ -14,8 +14,8 @@ const settingOf = ({ reason, rule }: SkippedFile): string | undefined =>
   reason === "excluded" ? rule : settings[reason]
 
 /** Returns why no file was read, if filters of the configuration or of the repository exclude all of them. */
-export const leftOutReason = ({ coverage, skipped }: Pick<Analysis, "coverage" | "skipped">): Reason | undefined => {
+export const skippedReason = ({ coverage, skipped }: Pick<Analysis, "coverage" | "skipped">): Reason | undefined => {
   if (skipped === undefined || countReviewed(coverage) > 0) return undefined
   const names = new Set(coverage.skipped.flatMap((file) => settingOf(file) ?? []))
-  return names.size === 0 ? undefined : { _tag: "FilesLeftOut", fields: [...names] }
+  return names.size === 0 ? undefined : { _tag: "FilesExcluded", fields: [...names] }
 }
