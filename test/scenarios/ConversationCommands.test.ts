@@ -1,8 +1,8 @@
 /**
  * Commands in comments at each host, with the real process: a finding is dismissed by its number and reopened, and an objection withdraws it;
  * status and summary follow without a review. The change is described on request. Automatic reviews are paused, also across a restart, a person requests one with a focus, and they
- * are resumed. Who lacks the right gets nothing. A process that is killed at a write executes its command once all the same: four kills on Gitea,
- * ten on every host with AICR_TEST_CONVERSATIONS=all.
+ * are resumed. Who lacks the right gets nothing. A process that is killed at a write executes its command once all the same, and describes a change
+ * once: four and two kills on Gitea, ten and twelve on every host with AICR_TEST_CONVERSATIONS=all.
  */
 import { expect, it, onTestFinished } from "vitest"
 import type { Fault } from "../../demo/DemoForge.ts"
@@ -128,6 +128,50 @@ it.each(isWhole ? ForgeKind.literals : (["gitea"] as const))(
       expect(notes).toEqual([isDismissed ? "**Dismissed by ada.**" : "**Reopened by ada.**"])
     }
     expect(ours()).toHaveLength(1)
+  },
+  isWhole ? 1_200_000 : 240_000
+)
+
+/** Writes of `describe`: its reaction, the description or a comment, the reaction at its end. */
+const forms = ["description", "comment"] as const
+const describeKills = isWhole
+  ? [0, 1, 2].flatMap((write) =>
+      (["cut", "lost"] as const).flatMap((kind) => forms.map((form) => ({ form, kind, write })))
+    )
+  : forms.map((form) => ({ form, kind: "lost", write: 1 }) as const)
+
+it.each(isWhole ? ForgeKind.literals : (["gitea"] as const))(
+  "a change is described once by a command whose process is killed at any write at %s",
+  async (host) => {
+    const { aicr, describe, forge, pull, repository, stop } = await startReviewed(host)
+    onTestFinished(stop)
+    const countTexts = (body: string) => body.split("What changes").length - 1
+    for (const { form, kind, write } of describeKills) {
+      pull.description = form === "comment" ? "Mine." : "Mine.\n<!-- aicr:describe --><!-- /aicr:describe -->\nToo."
+      const struck = Promise.withResolvers<void>()
+      let count = 0
+      forge.intercept(({ method, path }): Fault | undefined => {
+        if (method === "GET" || /graphql|markdown/.test(path) || count++ !== write) return undefined
+        void aicr.kill().then(() => struck.resolve())
+        return { kind }
+      })
+      const written = await writeComment(forge, pull, "ada", "/aicr describe").catch(() => undefined)
+      await struck.promise
+      await aicr.start()
+      const isDone = () => {
+        const shown = getConversations(repository).reactions.filter(({ comment }) => comment === written)
+        return written === undefined || shown.some(({ content }) => content === "+1" || content === "thumbsup")
+      }
+      // The summary has the same text.
+      const described = () => pull.comments.filter(({ body }) => !body.includes('"fp":"summary"'))
+      const commented = () => described().reduce((sum, { body }) => sum + countTexts(body), 0)
+      const isWritten = () => (form === "comment" ? commented() : countTexts(pull.description)) === 1
+      const context = () => `${form} ${write} ${kind}\n${pull.description}\n${describe()}`
+      await waitUntil(() => isDone() && isWritten(), { timeout: 60_000, describe: context })
+      expect(commented()).toBeLessThanOrEqual(1)
+      expect(countTexts(pull.description)).toBe(form === "comment" ? 0 : 1)
+      expect(pull.description).toMatch(form === "comment" ? /^Mine\.$/ : /^Mine\.\n[^]*\nToo\.$/)
+    }
   },
   isWhole ? 1_200_000 : 240_000
 )
