@@ -211,7 +211,7 @@ const issueCodeWith = (sender: Sender): Outputs["Service"]["issueCode"] =>
   Effect.fnUntraced(function* (workspace, change) {
     const codes: Array<IssueCode> = []
     for (const { channel, kind } of [
-      ...privateChannels(sender.kinds, workspace, change),
+      ...privateChannels(sender.kinds, workspace, change).filter(({ isElsewhere }) => !isElsewhere),
       ...routedChannels(sender.kinds, workspace, change)
     ])
       if (kind.issueCode !== undefined)

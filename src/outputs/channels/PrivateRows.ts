@@ -11,6 +11,7 @@ import type { Finding } from "../../domain/Problem.ts"
 import { labelsFor } from "../Labels.ts"
 import { signsVerdicts } from "../SigningKeys.ts"
 import type { ChannelKind, Planned, PublishInput } from "./Channel.ts"
+import { findHostMismatch } from "./ChannelHost.ts"
 import { channelNamed } from "./Routing.ts"
 
 /** Returns the channel of private findings, which gets all of them. The author of a change is not made responsible for them. */
@@ -23,11 +24,14 @@ export const privateChannel = (
   return channel && { ...channel, assign_committer: false, min_severity: undefined, max_comments: undefined }
 }
 
-/** Returns the channel of private findings with its kind, if it can get those of this change. */
+/** Returns the channel of private findings with its kind, and whether it is on a host that does not get those of this change. */
 export const privateChannels = (kinds: ReadonlyMap<string, ChannelKind>, workspace: Workspace, change: Change) => {
   const channel = privateChannel(workspace, change)
   const kind = channel && kinds.get(channel.kind)
-  return channel === undefined || kind?.serves(change) !== true ? [] : [{ channel, kind }]
+  if (channel === undefined || kind?.serves(change) !== true) return []
+  return [
+    { channel, kind, isElsewhere: findHostMismatch(channel, change, workspace.snapshot().triggers) !== undefined }
+  ]
 }
 
 /** Names a finding as the statement of the verdict does, so that who has the message can prove it. */
@@ -50,8 +54,9 @@ export const planPrivate = (
   const { output_language: language } = workspace.review
   const findings = delivered.map((one) => (isSigned ? withDigest(one, language) : one.finding))
   const alone = { ...others, findings, summary: "", notices: [] }
-  return privateChannels(kinds, workspace, change).flatMap(({ channel, kind }) =>
-    delivered.length === 0 && kind.issueCode === undefined
+  // A finding that a channel cannot get is planned all the same: it fails, and nothing is published.
+  return privateChannels(kinds, workspace, change).flatMap(({ channel, isElsewhere, kind }) =>
+    delivered.length === 0 && (kind.issueCode === undefined || isElsewhere)
       ? []
       : kind
           .plan(withLinks({ ...input, analysis: alone }, channel), channel, { lineComments: false, summary: true })

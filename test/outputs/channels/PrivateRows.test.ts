@@ -81,6 +81,10 @@ describe("a finding for maintainers only", () => {
     expect(first).toMatchObject({ channel: "ops", operation: { _tag: "Issues", problems: [{ severity: "critical" }] } })
     const [later] = planFor("gitea", issue, analysis([])).plan
     expect(later).toMatchObject({ channel: "ops", operation: { _tag: "Issues", problems: [] } })
+    // On another host it fails for a finding, and does nothing without one.
+    const elsewhere = { ...issue, kind: "github_problem_issue" }
+    expect(planFor("gitea", elsewhere, separated([])).plan[0]).toMatchObject({ channel: "ops" })
+    expect(planFor("gitea", elsewhere, analysis([])).plan.map(({ channel }) => channel)).not.toContain("ops")
     const { plan } = planFor("gitea", chat, analysis([]))
     expect(plan.map(({ channel }) => channel)).not.toContain("ops")
   })
