@@ -26,6 +26,12 @@ export interface EvalInput {
   readonly progress: (scored: ScoredCase, done: number) => Effect.Effect<void>
 }
 
+/** Scores need all findings, also those that only maintainers would get. */
+const withoutPrivate = (workspace: Workspace): Workspace => {
+  const { review } = workspace
+  return { ...workspace, review: { ...review, private: { ...review.private, channel: undefined } } }
+}
+
 /** A review that fails counts as a result without findings. */
 export const runCases = Effect.fn("runCases")(function* (
   input: EvalInput
@@ -53,7 +59,7 @@ export const runCases = Effect.fn("runCases")(function* (
           const began = yield* Clock.currentTimeMillis
           const review = yield* reviewRepository({
             snapshot: input.snapshot,
-            workspace: input.workspace,
+            workspace: withoutPrivate(input.workspace),
             range
           }).pipe(Effect.provideService(ModelRun, { id: `eval:${one.name}`, repository: "eval" }), Effect.result)
           const seconds = ((yield* Clock.currentTimeMillis) - began) / 1000
