@@ -3,7 +3,7 @@
  * reason. Hosts.test.ts has the requests for every kind of host.
  */
 import { mkdtemp, rm } from "node:fs/promises"
-import { availableParallelism, loadavg, tmpdir } from "node:os"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -120,8 +120,7 @@ class CountedInstallation implements AsyncDisposable {
       const now = { programs, totals, statements: withoutPolls(statements), commits: withoutPolls(commits) }
       if (JSON.stringify(now) === before) return now
       before = JSON.stringify(now)
-      // A busy machine does the same work later.
-      await sleep(800 * Math.min(5, Math.max(1, (loadavg()[0] ?? 0) / availableParallelism())))
+      await sleep(800)
     }
   }
 
