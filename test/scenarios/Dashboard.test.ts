@@ -1201,7 +1201,8 @@ describe("logging out", () => {
       await open("/")
       await page.locator(".user-menu summary").click()
       await page.getByRole("button", { name: "Log out everywhere" }).click()
-      const dialog = page.getByRole("dialog")
+      // The dialog of an ended session may appear before this one is gone.
+      const dialog = page.getByRole("dialog", { name: "Log out everywhere" })
       if (!keeps) await dialog.getByLabel("Keep this session").uncheck()
       await dialog.getByRole("button", { name: "End sessions" }).click()
       await dialog.waitFor({ state: "detached" })
