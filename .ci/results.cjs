@@ -25,7 +25,7 @@ const printCount = (report, again, parts) => {
   const first = load(report)
   const rerun = new Map(load(again).map((file) => [file.name, file]))
   const files = first.map((file) => rerun.get(file.name) ?? file)
-  for (const test of unstable(first, rerun)) console.log(`unstable, passed when it ran again: ${test}`)
+  for (const test of unstable(first, rerun)) console.log(`unstable, passed when it ran alone: ${test}`)
   const tests = files.flatMap(({ assertionResults }) => assertionResults)
   // A file that does not load and an error outside of tests have no test of their own.
   const unloaded = failedFiles(files).filter(({ assertionResults }) => count(assertionResults, "failed") === 0).length
