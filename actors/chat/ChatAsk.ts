@@ -25,8 +25,13 @@ import type { ChatReviewEnd } from "./ChatReview.ts"
 
 export const questionLimits = { perActor: 10, perConversation: 30 } as const
 const hourMillis = 60 * 60_000
-/** Characters of a reason in a message. */
-export const maxReason = 300
+const maxReason = 300
+
+/** Renders a reason in a message, cut off after 300 characters. */
+export const renderReason = (
+  why: Reason,
+  { safe, texts }: { readonly safe: SafeText; readonly texts: ChatTexts }
+): string => safe.plain(texts.reason(why).slice(0, maxReason))
 
 export interface QuestionedReview {
   readonly alias: string
@@ -107,7 +112,7 @@ export const toResult = Effect.fnUntraced(function* (
     if (ended?.status === "failed" || ended?.status === "timeout")
       return failed(texts.notAnswered[isOfBudget(why) ? "budget" : "unavailable"])
     // An operator cancelled it, or it waited too long: a model had no part in that.
-    const text = texts.notReplied(safe.plain(texts.reason(why).slice(0, maxReason)))
+    const text = texts.notReplied(renderReason(why, { safe, texts }))
     return { outcome, text, reason: why } satisfies QuestionResult
   }
   if (reply.outcome === "unavailable") return failed(texts.notAnswered.not_configured)

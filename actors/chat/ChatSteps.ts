@@ -20,7 +20,7 @@ import { ChatRequests } from "../../src/store/ChatRequests.ts"
 import type { ChatButton, ChatChange, ChatFacts, ChatRequest } from "../../src/store/ChatRequests.ts"
 import { describeIds, dismiss, execute } from "./ChatExecute.ts"
 import type { Executed, Execution } from "./ChatExecute.ts"
-import { admitQuestion, maxReason, toResult } from "./ChatAsk.ts"
+import { admitQuestion, renderReason, toResult } from "./ChatAsk.ts"
 import type { QuestionedReview } from "./ChatAsk.ts"
 import { dismissButtons, makeButtons, requestButtons } from "./ChatButtons.ts"
 import type { NewButton } from "./ChatButtons.ts"
@@ -269,7 +269,7 @@ const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatR
             shown,
             joinParts("\n", link, countProblems(ended, texts), describeFindings(ended, { safe, texts }))
           )
-        : joinParts("\n", texts.ended(shown, safe.plain(texts.reason(why).slice(0, maxReason))), link)
+        : joinParts("\n", texts.ended(shown, renderReason(why, { safe, texts })), link)
   const offered = [...requestButtons(request, texts, ["again", "details"]), ...dismissButtons(ended, texts)]
   return yield* publish(request, outcome, text, {
     ...(context.client.hasButtons ? { buttons: yield* makeButtons(request, offered) } : {}),

@@ -25,7 +25,7 @@ type ReviewRequester =
   /** The automatic review is due later. */
   | { readonly _tag: "Later"; readonly reason: Reason; readonly until: number }
 
-/** Returns why the person may not request a review; undefined if they may. What the host does not disclose is no permission. */
+/** Returns why the person may not request a review; undefined if they may. A right that the host does not disclose counts as missing. */
 const refuseRequest = Effect.fnUntraced(function* (
   repo: Repo,
   person: string,

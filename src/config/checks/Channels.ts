@@ -3,6 +3,7 @@ import { noticeChannelKinds, noticeKinds, workspaceNoticeKinds } from "../../dom
 import type { Report } from "../document/Normalise.ts"
 import type { Path } from "../document/Path.ts"
 import { formatPath, isRecord } from "../document/Path.ts"
+import { hookKinds } from "../schema/Outputs.ts"
 import { checkChannelHost } from "./ChannelHosts.ts"
 import type { Check, CrossCheckReports } from "./Check.ts"
 import { checkReference, checkUnique } from "./Names.ts"
@@ -252,9 +253,6 @@ const checkDirectory = ({ path, value }: TreePosition<Tree>, kind: string, error
     })
 }
 
-/** Kinds that post to a URL. */
-const hookKinds = new Set(["feishu_bot", "wecom_bot", "slack_webhook", "teams_webhook", "webhook"])
-
 const checkChannel = (
   { path, value }: TreePosition<Tree>,
   triggers: ReadonlyMap<string | undefined, string | undefined>,
@@ -272,7 +270,7 @@ const checkChannel = (
       reason: { _tag: "TriggerKindUnfit", kind, kinds: fitting, actual: triggerKind },
       at: "value"
     })
-  if (hookKinds.has(kind) && !has("webhook_url")) missing("webhook_url_env", { _tag: "WebhookUrlMissing", kind })
+  if (hookKinds.includes(kind) && !has("webhook_url")) missing("webhook_url_env", { _tag: "WebhookUrlMissing", kind })
   if (kind === "email" && !has("smtp_url")) missing("smtp_url_env", { _tag: "SmtpUrlMissing" })
   if (kind === "webhook" && !has("secret")) missing("secret_env", { _tag: "HookSecretMissing" })
   if (kind === "feishu_app" && value["connection"] === undefined) {

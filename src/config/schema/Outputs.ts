@@ -26,7 +26,9 @@ const gitlab = ["gitlab_mr_review", "gitlab_problem_issue"]
 const hosts = { when: kinds(...gitea, ...github, ...gitlab) }
 const reviews = { when: kinds("gitea_pr_review", "github_pr_review", "gitlab_mr_review") }
 const issues = { when: kinds("gitea_problem_issue", "github_problem_issue", "gitlab_problem_issue") }
-const hooks = { when: kinds("feishu_bot", "wecom_bot", "slack_webhook", "teams_webhook", "webhook") }
+/** Kinds that post to a URL. */
+export const hookKinds: ReadonlyArray<string> = ["feishu_bot", "wecom_bot", "slack_webhook", "teams_webhook", "webhook"]
+const hooks = { when: kinds(...hookKinds) }
 const signed = { when: kinds("feishu_bot", "wecom_bot", "webhook") }
 const feishuApp = { when: kinds("feishu_app") }
 const chats = { when: kinds("feishu_app", "wecom_app", "wecom_bot", "feishu_bot") }

@@ -37,7 +37,7 @@ const reconnectMillis = [500, 1000, 2000, 5000, 10_000] as const
 
 let connection: Connection = "connecting"
 let latest = Date.now()
-/** Time of the latest event or heartbeat, in milliseconds since the epoch: the age of what pages show while there is no connection. */
+/** Time of the latest event or heartbeat, in milliseconds since the epoch: the age of the shown values while disconnected. */
 export const latestEventAt = (): number => latest
 const listeners = new Set<() => void>()
 

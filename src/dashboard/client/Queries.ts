@@ -47,7 +47,7 @@ export const useApi = <E extends Endpoint>(
     ...options
   })
 
-/** Time for which a list that was left keeps its rows, so that going back returns to its place. */
+/** Time for which the rows of a list that is no longer shown are kept, so that going back returns to its place. */
 const listGcTime = 600_000
 
 /** A list: its items so far, and how to get more. `view` names the rows that are shown, which are kept current. */

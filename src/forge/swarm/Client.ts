@@ -48,7 +48,7 @@ export interface SwarmComment {
   readonly isArchived: boolean
   /** Milliseconds since the epoch, by the clock of Swarm. */
   readonly createdAt: number
-  /** Undefined for a comment on the review as a whole that is no reply. */
+  /** Undefined for a comment on the whole review that does not reply to another one. */
   readonly place: SwarmPosition | undefined
 }
 
