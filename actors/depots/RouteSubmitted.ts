@@ -8,7 +8,7 @@ import { Duration, Effect, Result } from "effect"
 import { admitStream, listRoots } from "../../src/admission/AdmitSubmitted.ts"
 import type { StreamDecision } from "../../src/admission/AdmitSubmitted.ts"
 import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
-import { targetKey } from "../../src/domain/Change.ts"
+import { isShelf, targetKey } from "../../src/domain/Change.ts"
 import type { DepotChange } from "../../src/domain/DepotChange.ts"
 import { Priority } from "../../src/domain/Entry.ts"
 import { newId } from "../../src/domain/Ids.ts"
@@ -21,6 +21,7 @@ import type { EventRecord, StoredEvent } from "../../src/store/Receipts.ts"
 import { CheckoutError } from "../../src/vcs/Checkout.ts"
 import { toTriggerServer } from "../../src/vcs/ConfiguredServer.ts"
 import { SubmittedChanges } from "../../src/vcs/SubmittedChanges.ts"
+import { recordSubmits } from "./SubmittedShelves.ts"
 import { refuseUnattributed, select, settled } from "./SelectTriggers.ts"
 import type { Found, HookReport, RoutedEvent, Selected, TriggerReply } from "./SelectTriggers.ts"
 import { WorkspaceScheduler } from "../scheduling/WorkspaceScheduler.ts"
@@ -121,6 +122,7 @@ const queueAll = Effect.fnUntraced(function* (reports: ReadonlyArray<Matched>, s
     concurrency: storedAtOnce
   })
   yield* enqueue(stored)
+  yield* recordSubmits(reports)
   const reviews = Map.groupBy(stored, ({ reportId }) => reportId)
   return decided.map(
     ({ decisions, report }) =>
@@ -223,7 +225,14 @@ const toRecord = (event: StoredEvent, snapshot: Snapshot, { change, dueAt }: Adm
     targetKind: target.kind,
     targetKey: targetKey(change),
     repo: repo.fullName,
-    facts: { head, branch: target.branch, author: author?.username, sender: requestedBy ?? author?.username },
+    facts: {
+      // The report of its submit names a shelf by its number.
+      ...(isShelf(change) ? { number: Number.parseInt(head ?? "", 10) } : {}),
+      head,
+      branch: target.branch,
+      author: author?.username,
+      sender: requestedBy ?? author?.username
+    },
     decision: "queued",
     reason: undefined,
     rule: { _tag: "ReportedBy", event: event.id },

@@ -1,26 +1,39 @@
 /**
  * Looks thirty days after a merge whether the code of findings that were not fixed was changed after all: from the mirror of the repository as
  * reviews of other changes left it, without a request. Of several nodes the one that has the commits decides; what none has stays undecided.
+ * Servers of Perforce and Subversion have no mirror: a few of their commands read the files.
  */
 import { Clock, Duration, Effect } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { decideLater } from "../../src/domain/FindingOutcome.ts"
 import { cloneUrl } from "../../src/domain/HostUrls.ts"
 import { settleChange } from "../../src/engine/SettleChange.ts"
 import { Settlements } from "../../src/store/Settlements.ts"
 import type { LaterFindings } from "../../src/store/Settlements.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
+import type { CheckoutRequest } from "../../src/vcs/Checkout.ts"
+import { toTriggerServer } from "../../src/vcs/ConfiguredServer.ts"
 
 const lookAfter = Duration.toMillis(Duration.days(30))
 /** Findings of older merges, whose commits no mirror has, are not read any more. */
 const giveUpAfter = Duration.toMillis(Duration.days(60))
 
-/** Returns whether the code of each finding was changed; nothing if the mirror of this node does not have the commits. */
-const readChanges = Effect.fnUntraced(function* ({ records, repo, settledHead, tip, trigger }: LaterFindings) {
-  const baseUrl = (yield* ConfigStore).current().triggers.get(trigger)?.baseUrl
-  if (baseUrl === undefined) return []
-  const checkout = yield* (yield* Vcs).checkout({
-    url: cloneUrl(baseUrl, { fullName: repo }),
+/** Returns what compares the end of the merge with the newest known commit of its branch; undefined: there is none, or it is no newer one. */
+const toRequest = (
+  { baseRef, repo, settledHead, tip, trigger }: LaterFindings,
+  snapshot: Snapshot
+): CheckoutRequest | undefined => {
+  const profile = snapshot.triggers.get(trigger)
+  if (profile === undefined) return undefined
+  const server = toTriggerServer(profile, snapshot)
+  if (server !== undefined) {
+    if ("_tag" in server || Number(tip) <= Number(settledHead)) return undefined
+    return { vcs: server.vcs, server, branch: baseRef, head: tip, base: settledHead }
+  }
+  if (profile.baseUrl === undefined) return undefined
+  return {
+    url: cloneUrl(profile.baseUrl, { fullName: repo }),
     mirror: `${trigger}/${repo}`,
     authorization: undefined,
     head: tip,
@@ -30,9 +43,16 @@ const readChanges = Effect.fnUntraced(function* ({ records, repo, settledHead, t
     compare: "endpoints",
     rules: undefined,
     isOffline: true
-  })
+  }
+}
+
+/** Returns whether the code of each finding was changed; nothing if the mirror of this node does not have the commits. */
+const readChanges = Effect.fnUntraced(function* (findings: LaterFindings) {
+  const request = toRequest(findings, (yield* ConfigStore).current())
+  if (request === undefined) return []
+  const { records } = findings
   const states = yield* settleChange(
-    checkout,
+    yield* (yield* Vcs).checkout(request),
     records.map((one) => ({ ...one, outcome: "open" as const }))
   )
   return records.map(({ fingerprint, targetKey }, at) => ({

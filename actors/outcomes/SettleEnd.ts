@@ -1,139 +1,31 @@
-/**
- * Decides what became of the findings of a change that ended: one read of the pull request and one of the comments at the host, and the files of
- * the merged tree, or of the last head of a change that was closed.
- */
+/** Decides what became of the findings of a change that ended, as its host or its server has it, and stores it. */
 import { Clock, Effect, Metric } from "effect"
-import type { Snapshot, TriggerProfile, Workspace } from "../../src/config/Snapshot.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
-import { hasUsername } from "../../src/domain/Change.ts"
-import type { Change } from "../../src/domain/Change.ts"
-import type { DecidedBy } from "../../src/domain/DecidedBy.ts"
-import { settleOutcome, withReaction } from "../../src/domain/FindingOutcome.ts"
-import type { EndedChange, OutcomeRecord } from "../../src/domain/FindingOutcome.ts"
-import { cloneUrl } from "../../src/domain/HostUrls.ts"
+import { settleOutcome } from "../../src/domain/FindingOutcome.ts"
 import { isForgeKind } from "../../src/domain/Kinds.ts"
-import { settleChange } from "../../src/engine/SettleChange.ts"
-import { toChange } from "../../src/forge/Forge.ts"
-import type { ForgeClient, HostPull } from "../../src/forge/Forge.ts"
-import { Forges } from "../../src/forge/Forges.ts"
 import * as Metrics from "../../src/observability/Metrics.ts"
-import { Outputs } from "../../src/outputs/Outputs.ts"
-import { Records } from "../../src/outputs/Records.ts"
 import { Settlements } from "../../src/store/Settlements.ts"
 import type { ClaimedEnd } from "../../src/store/Settlements.ts"
-import { Vcs } from "../../src/vcs/Checkout.ts"
-import type { GitCheckoutRequest } from "../../src/vcs/Checkout.ts"
-import { publishedRecords } from "../publishing/PublishedRecords.ts"
-import { gitTransport } from "../../src/vcs/GitTransport.ts"
+import { readEndedPull } from "./EndedPull.ts"
+import { readSubmittedShelf } from "./SubmittedShelf.ts"
 
 /** `settled`: the outcomes are stored. `open`: the change is open again. `unconfigured`: its workspace or its host is no longer configured. */
 type Settled = "open" | "settled" | "unconfigured"
-
-interface Ended {
-  readonly change: Change
-  readonly client: ForgeClient
-  readonly profile: TriggerProfile
-  readonly pull: HostPull
-  readonly workspace: Workspace
-}
-
-const readEnd = Effect.fnUntraced(function* (end: ClaimedEnd, snapshot: Snapshot) {
-  const profile = snapshot.triggers.get(end.trigger)
-  const workspace = snapshot.workspaces.get(end.workspace)
-  if (profile === undefined || workspace === undefined || !isForgeKind(profile.kind)) return undefined
-  const client = (yield* Forges).client(profile)
-  const pull = yield* client.pull({ fullName: end.repo }, end.number)
-  const change: Change = {
-    provider: end.provider,
-    trigger: end.trigger,
-    workspace: end.workspace,
-    target: { kind: "pull_request", number: end.number },
-    ...toChange(pull)
-  }
-  return { change, client, profile, pull, workspace } satisfies Ended
-})
-
-/** Returns the records with what people did about the comments of the findings up to now. */
-const withReactions = Effect.fnUntraced(function* (
-  { change, workspace }: Ended,
-  { eventId, targetKey }: ClaimedEnd,
-  records: ReadonlyArray<OutcomeRecord>
-) {
-  const present = records.map(({ fingerprint }) => fingerprint)
-  const reactions = yield* (yield* Outputs)
-    .reactions(workspace, change, { runId: eventId, targetKey, present })
-    .pipe(Effect.provideService(Records, yield* publishedRecords))
-  const byFinding = new Map(reactions.map((reaction) => [reaction.fp, reaction]))
-  return records.map((one) => withReaction(one, byFinding.get(one.fingerprint)))
-})
-
-/** A maintainer may write to the repository and did not open the change. */
-const findMerger = Effect.fnUntraced(function* ({ client, pull }: Ended) {
-  const { author, mergedBy, repo } = pull
-  if (mergedBy === undefined) return undefined
-  const name = mergedBy.username
-  if (hasUsername(author, name)) return "author" satisfies DecidedBy
-  const canWrite = yield* Effect.catchIf(
-    client.canWrite(repo, name),
-    ({ reason }) => reason !== "rate_limited" && reason !== "unavailable",
-    () => Effect.succeed(false)
-  )
-  return canWrite ? "maintainer" : ("other" satisfies DecidedBy)
-})
-
-/** Reads the states of the code at the end of the change. `reviewed`: head of the newest review. */
-const readStates = Effect.fnUntraced(function* (
-  { client, profile, pull }: Ended,
-  end: ClaimedEnd,
-  records: ReadonlyArray<OutcomeRecord>
-) {
-  const { baseUrl, kind } = profile
-  const isMerged = pull.state === "merged"
-  const head = isMerged ? (pull.mergeCommit ?? (yield* client.branchHead(pull.repo, pull.baseRef))) : pull.head
-  const reviewed = records[0]?.head ?? head
-  if (baseUrl === undefined || !isForgeKind(kind)) return { head, states: records.map(({ outcome }) => outcome) }
-  const pullRef = (yield* Forges).of(kind).pullRef(end.number)
-  const request: GitCheckoutRequest = {
-    url: cloneUrl(baseUrl, pull.repo),
-    mirror: `${end.trigger}/${pull.repo.fullName}`,
-    authorization: yield* client.gitAuthorization(pull.repo),
-    head,
-    base: reviewed,
-    headRef: isMerged ? `refs/heads/${pull.baseRef}` : pullRef,
-    baseRef: pullRef,
-    compare: "endpoints",
-    rules: undefined,
-    ...gitTransport(profile)
-  }
-  const vcs = yield* Vcs
-  // The reviewed commit of a branch that was deleted may be gone.
-  const checkout = yield* Effect.catchIf(
-    vcs.checkout(request),
-    ({ reason }) => reason === "absent" && reviewed !== head,
-    () => vcs.checkout({ ...request, base: head })
-  )
-  return { head, states: yield* settleChange(checkout, records) }
-}, Effect.scoped)
 
 /** Decides about the findings, and stores their outcomes. May be repeated. */
 export const settleEnd = Effect.fn("settleEnd")(function* (end: ClaimedEnd) {
   const settlements = yield* Settlements
   const snapshot = (yield* ConfigStore).current()
-  const ended = yield* readEnd(end, snapshot)
-  if (ended === undefined) return "unconfigured" satisfies Settled
-  if (ended.pull.state === "open") {
+  const undecided = yield* settlements.undecided(end.targetKey)
+  const read = yield* isForgeKind(end.provider)
+    ? readEndedPull(end, snapshot, undecided)
+    : readSubmittedShelf(end, snapshot, undecided)
+  if (read === undefined) return "unconfigured" satisfies Settled
+  if (read === "open") {
     yield* settlements.settle(end, [], yield* Clock.currentTimeMillis)
     return "open" satisfies Settled
   }
-  const records = yield* withReactions(ended, end, yield* settlements.undecided(end.targetKey))
-  const { head, states } = yield* readStates(ended, end, records)
-  const isMerged = ended.pull.state === "merged"
-  const change: EndedChange = {
-    end: isMerged ? "merged" : "closed",
-    head,
-    baseRef: ended.pull.baseRef,
-    mergedBy: isMerged ? yield* findMerger(ended) : undefined
-  }
+  const { change, records, states } = read
   const now = yield* Clock.currentTimeMillis
   const outcomes = records.map((one, at) => settleOutcome(one, states[at] ?? one.outcome, change, now))
   const count = yield* settlements.settle(end, outcomes, now)

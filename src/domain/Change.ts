@@ -135,6 +135,10 @@ export const isChatRequester = (person: string | undefined): boolean => person?.
 export const isTrustedRequester = (person: string): boolean =>
   person.startsWith("administrator ") || isChatRequester(person)
 
+/** Returns whether the change is a shelved changelist of Perforce, which ends when it is submitted. */
+export const isShelf = ({ provider, target }: Pick<Change, "provider" | "target">): boolean =>
+  provider === "perforce" && target.kind === "commit"
+
 /** Returns the trigger profile whose credentials read from and write to the change's host. */
 export const hostTrigger = (change: Pick<Change, "trigger" | "host">): string => change.host ?? change.trigger
 

@@ -74,11 +74,13 @@ const isLost = (before: UnsettledFinding, after: FindingState | undefined): bool
 
 /**
  * Returns the state of each finding, in order; `open` does not tell whether it was merged. The checkout compares the newest reviewed head (`from`) with
- * the end of the change (`head`): the merged tree, or the last head of a change that was closed.
+ * the end of the change (`head`): the merged tree, or the last head of a change that was closed. `from: "before"`: the reviewed files no longer
+ * exist, and the checkout compares with the files before the change.
  */
 export const settleChange = Effect.fn("settleChange")(function* (
   checkout: Checkout,
-  findings: ReadonlyArray<RecordedFinding>
+  findings: ReadonlyArray<RecordedFinding>,
+  from: "before" | "reviewed" = "reviewed"
 ): Effect.fn.Return<ReadonlyArray<FindingState>, AnalysisError | CheckoutError, ChangeThreads | Scope.Scope> {
   const byPath = Map.groupBy(
     findings.filter(({ outcome }) => outcome !== "dismissed" && outcome !== "withdrawn"),
@@ -87,7 +89,9 @@ export const settleChange = Effect.fn("settleChange")(function* (
   const files: Array<UnsettledFile> = []
   for (const [path, some] of byPath) {
     const own = yield* readFile(checkout, path, "head")
-    const isNeeded = own === null || some.some(({ outcome }) => outcome === "fixed")
+    const hasFixed = some.some(({ outcome }) => outcome === "fixed")
+    // Code of a finding that a review found to be fixed may be missing before the change, which is not its return.
+    const isNeeded = from === "reviewed" ? own === null || hasFixed : own === null && !hasFixed
     const reviewed = isNeeded ? yield* readFile(checkout, path, "from") : undefined
     files.push({ own, reviewed, findings: some.map(toUnsettled) })
   }

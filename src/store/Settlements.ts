@@ -21,7 +21,11 @@ export const ClaimedEnd = record({
   trigger: Field.named("trigger_name", Field.text),
   workspace: Field.text,
   repo: Field.text,
+  /** Number of the pull request, or of the shelf. */
   number: Field.integer,
+  /** Changelist as which a shelf was submitted, and its branch. */
+  head: Field.optional(Field.text),
+  branch: Field.optional(Field.text),
   receivedAt: Field.time,
   /** Failed attempts. */
   attempts: Field.integer
@@ -34,6 +38,8 @@ export interface LaterFindings {
   /** Name of the repository at its host. */
   readonly repo: string
   readonly settledHead: string
+  /** Branch that the change was merged into. */
+  readonly baseRef: string
   /** Newest commit of the branch that a review has used. */
   readonly tip: string
   readonly records: ReadonlyArray<OutcomeRecord & { readonly targetKey: TargetKey }>
@@ -62,7 +68,7 @@ export class Settlements extends Context.Service<
     readonly renew: (owner: string, until: number) => Effect.Effect<void, StoreError>
     /** Returns the outcomes of a change that its end has not decided, and the head of the newest review. */
     readonly undecided: (targetKey: TargetKey) => Effect.Effect<ReadonlyArray<OutcomeRecord>, StoreError>
-    /** Returns whether a review of the change has not ended. */
+    /** Returns whether a review of the change has not ended, or one of a shelf waits. */
     readonly isReviewed: (targetKey: TargetKey) => Effect.Effect<boolean, StoreError>
     /** Returns the claim, to be taken again after `until`. */
     readonly postpone: (

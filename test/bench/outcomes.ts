@@ -1,6 +1,6 @@
 /**
  * Outcomes of findings at the end of generated changes, most of them in git repositories, where the end is a merge commit, a squashed commit or
- * the last of rebased ones, and a tenth in depots of Perforce: the share that is what happened, and the time from the end of a change to its
+ * the last of rebased ones, and a tenth in depots of Perforce, half of them in shelves: the share that is what happened, and the time from the end of a change to its
  * outcomes, without the interval of the poll.
  *
  * `AICR_BENCH_CHANGES` sets the number of changes.
@@ -16,9 +16,11 @@ export const outcomes = {
   run: async (_options: { readonly json: boolean }): Promise<Record<string, number>> => {
     const inGit = Math.ceil(changes * 0.9)
     const git = await settleHistories("git", 1, inGit)
-    const perforce = await settleHistories("perforce", inGit + 1, changes - inGit)
-    const all = [...git.settled, ...perforce.settled]
-    const seconds = [...git.seconds, ...perforce.seconds].toSorted((a, b) => a - b)
+    const submitted = Math.ceil((changes - inGit) / 2)
+    const perforce = await settleHistories("perforce", inGit + 1, submitted)
+    const shelves = await settleHistories("shelf", inGit + submitted + 1, changes - inGit - submitted)
+    const all = [...git.settled, ...perforce.settled, ...shelves.settled]
+    const seconds = [...git.seconds, ...perforce.seconds, ...shelves.seconds].toSorted((a, b) => a - b)
     const wrong = all.filter(({ state, truth }) => state !== truth)
     for (const { event, seed, state, truth } of wrong.slice(0, 20))
       process.stderr.write(`${seed}: ${event} is ${state} instead of ${truth}\n`)

@@ -1,4 +1,7 @@
-/** Decides about the findings of generated histories whose files are in real repositories of git, or in depots of Perforce. */
+/**
+ * Decides about the findings of generated histories whose files are in real repositories of git, or in depots of Perforce: reviewed after a submit,
+ * or in a shelf, whose files are gone once it is submitted.
+ */
 import { mkdtempSync, rmSync } from "node:fs"
 import { spawnSync } from "node:child_process"
 import { tmpdir } from "node:os"
@@ -17,6 +20,8 @@ import { makeHistory } from "./GeneratedHistories.ts"
 import type { SettledHistory } from "./GeneratedHistories.ts"
 
 type Files = SettledHistory["base"]
+
+type Kind = "git" | "perforce" | "shelf"
 
 interface Placed {
   readonly seed: number
@@ -109,18 +114,20 @@ const placeInGit = (histories: ReadonlyArray<{ readonly seed: number; readonly h
   }))
 }
 
-/** Submits the reviewed files and those of the end of each history, in a folder of its own. */
+/** Submits the reviewed files, or those before a shelf, and those of the end of each history, in a folder of its own. */
 const placeInPerforce = (
   histories: ReadonlyArray<{ readonly seed: number; readonly history: SettledHistory }>,
-  depot: ReturnType<typeof makeFakeDepot>
+  depot: ReturnType<typeof makeFakeDepot>,
+  kind: Kind
 ) =>
   histories.map(({ history, seed }): Placed => {
     const branch = `//depot/h${seed}`
     const at = (files: Files) =>
       Object.fromEntries(Object.entries(files).map(([path, text]) => [`${branch}/${path}`, text]))
-    const base = depot.submit("Reviewed", { files: at(history.reviewed) })
-    const deleted = Object.keys(history.reviewed).filter((path) => history.end[path] === undefined)
-    const changed = Object.entries(history.end).filter(([path, text]) => history.reviewed[path] !== text)
+    const before = kind === "shelf" ? history.base : history.reviewed
+    const base = depot.submit("Before", { files: at(before) })
+    const deleted = Object.keys(before).filter((path) => history.end[path] === undefined)
+    const changed = Object.entries(history.end).filter(([path, text]) => before[path] !== text)
     const head = depot.submit("End", {
       files: {
         ...at(Object.fromEntries(changed)),
@@ -141,7 +148,7 @@ interface DecidedHistories {
   readonly seconds: ReadonlyArray<number>
 }
 
-const settlePlaced = (placed: ReadonlyArray<Placed>, root: string): Promise<DecidedHistories> =>
+const settlePlaced = (placed: ReadonlyArray<Placed>, root: string, kind: Kind): Promise<DecidedHistories> =>
   Effect.gen(function* () {
     const settled: Array<DecidedHistories["settled"][number]> = []
     const seconds: Array<number> = []
@@ -149,7 +156,9 @@ const settlePlaced = (placed: ReadonlyArray<Placed>, root: string): Promise<Deci
     for (const { history, request, seed } of placed) {
       const start = performance.now()
       const states = yield* Effect.scoped(
-        Effect.flatMap(vcs.checkout(request), (checkout) => settleChange(checkout, history.findings))
+        Effect.flatMap(vcs.checkout(request), (checkout) =>
+          settleChange(checkout, history.findings, kind === "shelf" ? "before" : "reviewed")
+        )
       )
       seconds.push((performance.now() - start) / 1000)
       for (const [at, { event, state }] of history.truth.entries())
@@ -166,19 +175,15 @@ const settlePlaced = (placed: ReadonlyArray<Placed>, root: string): Promise<Deci
 const perDepot = 25
 
 /** Decides about `count` histories from this seed on. */
-export const settleHistories = async (
-  kind: "git" | "perforce",
-  first: number,
-  count: number
-): Promise<DecidedHistories> => {
+export const settleHistories = async (kind: Kind, first: number, count: number): Promise<DecidedHistories> => {
   const root = mkdtempSync(join(tmpdir(), "aicr-histories-"))
   const histories = Array.from({ length: count }, (_, at) => ({ seed: first + at, history: makeHistory(first + at) }))
   try {
-    if (kind === "git") return await settlePlaced(placeInGit(histories), root)
+    if (kind === "git") return await settlePlaced(placeInGit(histories), root, kind)
     const parts: Array<DecidedHistories> = []
     for (let at = 0; at < histories.length; at += perDepot) {
       await using depot = makeFakeDepot()
-      parts.push(await settlePlaced(placeInPerforce(histories.slice(at, at + perDepot), depot), root))
+      parts.push(await settlePlaced(placeInPerforce(histories.slice(at, at + perDepot), depot, kind), root, kind))
     }
     return { settled: parts.flatMap(({ settled }) => settled), seconds: parts.flatMap(({ seconds }) => seconds) }
   } finally {

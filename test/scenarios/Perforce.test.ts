@@ -185,6 +185,43 @@ it("a shelved changelist is reviewed before its submit, and again when it is she
   expect(chat.got[0]).toContain(`https://swarm.example/changes/${shelf}`)
 }, 240_000)
 
+it("what became of the findings of a shelf is decided when it is submitted, also if the process is killed then", async () => {
+  const { aicr, depot } = world
+  await aicr.start()
+  const main = "//Ace/main/src/main.c"
+  const outcomeOf = (shelf: string) =>
+    rows(
+      `SELECT outcome, settled, settled_at, settled_head, base_ref, merged_by FROM finding_outcomes WHERE target_key LIKE '%@=${shelf}'`
+    )
+  const ends = [
+    { text: "int main() { return checked(); }\n", outcome: "fixed" },
+    { text: "int main() { return 1; }\nint more;\n", outcome: "open_at_merge" }
+  ]
+  for (const { outcome, text } of ends) {
+    const shelf = depot.shelve("Try", { files: { [main]: "int main() { return 1; }\n" } })
+    await trigger(shelf, "ada", "ada-laptop", "//Ace/...")
+    await waitUntil(() => outcomeOf(shelf).length === 1, { timeout: 60_000, describe: () => aicr.log.slice(-6000) })
+    expect(outcomeOf(shelf)).toMatchObject([{ outcome: "open", settled: null }])
+    const change = depot.submit("Submit", { files: { [main]: text } })
+    const submittedAt = Date.now()
+    await trigger(change, "ada", "ada-laptop", "//Ace/...", shelf)
+    await waitUntil(() => rows(`SELECT 1 FROM events WHERE head = '${change}'`).length > 0, {
+      describe: () => `the report of ${change}: ${aicr.log.slice(-3000)}`
+    })
+    if (outcome === "fixed") {
+      await aicr.kill()
+      await aicr.start()
+    }
+    await waitUntil(() => outcomeOf(shelf)[0]?.["settled"] === "merged", {
+      timeout: 60_000,
+      describe: () => `the end of ${shelf}: ${JSON.stringify(events())} ${aicr.log.slice(-6000)}`
+    })
+    const at = { settled_head: change, base_ref: "//Ace/main", merged_by: "author" }
+    expect(outcomeOf(shelf)).toMatchObject([{ outcome, ...at }])
+    expect(Number(outcomeOf(shelf)[0]?.["settled_at"]) - submittedAt).toBeLessThan(60_000)
+  }
+}, 240_000)
+
 it("submitted and shelved changelists that an operator reviews again are reviewed at the same files", async () => {
   const { aicr, chat, depot, model } = world
   await aicr.start()

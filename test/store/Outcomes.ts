@@ -23,7 +23,7 @@ export const publishing: (
   more?: {
     readonly head?: string
     readonly findings?: Analysis["findings"]
-    readonly kind?: "pull_request" | "push"
+    readonly kind?: "pull_request" | "push" | "commit"
     readonly rules?: Analysis["rules"]
     readonly provider?: "gitea" | "perforce" | "subversion"
   }

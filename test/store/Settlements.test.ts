@@ -11,7 +11,7 @@ import type { EventRecord } from "../../src/store/Receipts.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import { Settlements } from "../../src/store/Settlements.ts"
 import { databases } from "./Databases.ts"
-import { analysis } from "./Fixtures.ts"
+import { analysis, event, ignored } from "./Fixtures.ts"
 import { publishing } from "./Outcomes.ts"
 
 const token = LeaseToken.make(1)
@@ -129,6 +129,33 @@ describe.each(databases)("ended changes in $name", ({ layer: fresh }) => {
             return Effect.void
           })
         )
+      })
+    )
+  })
+
+  layer(fresh())("a shelved changelist", (it) => {
+    it.effect("ends when it is submitted, once no review of it runs or waits", () =>
+      Effect.gen(function* () {
+        const settlements = yield* Settlements
+        const receipts = yield* Receipts
+        const findings = analysis.findings
+        const run = yield* publishing(12, token, {
+          findings,
+          kind: "commit",
+          provider: "perforce",
+          head: "12-0123456789ab"
+        })
+        assert.isTrue(yield* settlements.isReviewed(run.targetKey))
+        yield* (yield* Runs).settle(run.id, "succeeded", { partial: false, by }, 10)
+        assert.deepInclude((yield* Outcomes.use((outcomes) => outcomes.counts(0)))[0], { findings: 1, open: 1 })
+        const about = { provider: "perforce", targetKind: "commit", targetKey: run.targetKey, receivedAt: 20 } as const
+        const waiting = event({ ...about, facts: { number: 12 } })
+        const end = ignored({ ...about, reason: "closed", facts: { number: 12, head: "15", branch: "//Ace/main" } })
+        yield* receipts.storeAll([waiting, end])
+        assert.deepInclude((yield* claim("one", 30))[0], { number: 12, head: "15", branch: "//Ace/main" })
+        assert.isTrue(yield* settlements.isReviewed(run.targetKey))
+        yield* receipts.settle([waiting.id], { outcome: "executed" }, 40)
+        assert.isFalse(yield* settlements.isReviewed(run.targetKey))
       })
     )
   })

@@ -1,7 +1,7 @@
 /** Stores outcomes of findings in the table `finding_outcomes`. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { repositoryKey } from "../../domain/Change.ts"
+import { isShelf, repositoryKey } from "../../domain/Change.ts"
 import { decideOutcomes, OutcomeCounts, OutcomeRecord, settleOutcome } from "../../domain/FindingOutcome.ts"
 import { Publication } from "../../domain/Publication.ts"
 import type { TargetKey } from "../../domain/Keys.ts"
@@ -93,7 +93,7 @@ const recordSubmitted = Effect.fnUntraced(function* (
 })
 
 /**
- * Updates the outcomes of a pull request, or of a submitted change, with a published run, and returns what the statistics gain. Called in the
+ * Updates the outcomes of a pull request, a shelf, or a submitted change with a published run, and returns what the statistics gain. Called in the
  * transaction that settles the run, which happens once. A run of another kind of target compares nothing with an earlier one and has no
  * outcomes.
  */
@@ -107,7 +107,7 @@ export const recordOutcomes = Effect.fnUntraced(function* (
   const counted: Array<OutcomeCounted> = []
   const { analysis, targetKey, change, head, id } = run
   if (isSubmitted(change)) return yield* recordSubmitted(sql, run, by, project, now)
-  if (analysis === undefined || change.target.kind !== "pull_request") return counted
+  if (analysis === undefined || (change.target.kind !== "pull_request" && !isShelf(change))) return counted
   yield* lockNames(sql, [`outcomes:${targetKey}`])
   const before = yield* selectAs(
     KnownOutcome,

@@ -39,7 +39,8 @@ const claim = (sql: SqlClient.SqlClient): Settlements["Service"]["claim"] =>
       ClaimedEnd,
       "settlements.claim",
       sql`
-        SELECT events.target_key, events.id AS event_id, provider, trigger_name, workspace, repo, number, received_at, attempts
+        SELECT events.target_key, events.id AS event_id, provider, trigger_name, workspace, repo, number, head, branch,
+          received_at, attempts
         FROM events JOIN settlements ON settlements.event_id = events.id
         WHERE ${sql.in("events.id", ids)} AND workspace IS NOT NULL AND repo IS NOT NULL AND number IS NOT NULL`
     )
@@ -61,7 +62,10 @@ const isReviewed =
   (targetKey: TargetKey) =>
     sql`
       SELECT 1 AS one FROM runs
-      WHERE target_key = ${targetKey} AND NOT (${sql.in("status", endedStatuses)}) LIMIT 1`.pipe(
+      WHERE target_key = ${targetKey} AND NOT (${sql.in("status", endedStatuses)})
+      UNION ALL
+      SELECT 1 FROM events
+      WHERE target_key = ${targetKey} AND target_kind = 'commit' AND work IS NOT NULL AND outcome IS NULL LIMIT 1`.pipe(
       Effect.map((rows) => rows.length > 0),
       unavailable("settlements.isReviewed")
     )
@@ -88,6 +92,21 @@ const LaterRow = record({
 })
 const maxLater = 200
 
+/** Returns the newest commit of a branch that a review of a pull request was compared with, or that was itself reviewed after its submit. */
+const findTip = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  { baseRef, repo, trigger }: { readonly baseRef: string; readonly repo: string; readonly trigger: string }
+) {
+  const [compared] = yield* sql<{ base: string }>`
+    SELECT base FROM runs
+    WHERE repo = ${repo} AND trigger_name = ${trigger} AND base_ref = ${baseRef} AND base IS NOT NULL
+    ORDER BY id DESC LIMIT 1`
+  if (compared !== undefined) return compared.base
+  const [submitted] = yield* sql<{ head: string }>`
+    SELECT head FROM runs WHERE target_key = ${`${trigger}:${repo}:push:${baseRef}`} ORDER BY id DESC LIMIT 1`
+  return submitted?.head
+})
+
 const later = (sql: SqlClient.SqlClient): Settlements["Service"]["later"] =>
   Effect.fnUntraced(function* ({ since, until }) {
     const rows = yield* selectAs(
@@ -106,12 +125,8 @@ const later = (sql: SqlClient.SqlClient): Settlements["Service"]["later"] =>
       JSON.stringify([row.trigger, row.repo, row.settledHead, row.baseRef])
     )) {
       const [{ baseRef = "", repo = "", settledHead = "", trigger = "" } = {}] = records
-      const [newest] = yield* sql<{ base: string | null }>`
-        SELECT base FROM runs
-        WHERE repo = ${foldRepo(repo)} AND trigger_name = ${trigger} AND base_ref = ${baseRef} AND base IS NOT NULL
-        ORDER BY id DESC LIMIT 1`
-      const tip = newest?.base ?? undefined
-      if (tip !== undefined && tip !== settledHead) found.push({ trigger, repo, settledHead, tip, records })
+      const tip = yield* findTip(sql, { trigger, repo: foldRepo(repo), baseRef })
+      if (tip !== undefined && tip !== settledHead) found.push({ trigger, repo, settledHead, baseRef, tip, records })
     }
     return found
   }, unavailable("settlements.later"))

@@ -1,4 +1,4 @@
-/** Changes of the code of merged findings a month later, from the mirror of their repository. */
+/** Changes of the code of merged findings a month later, from the mirror of their repository, or from the server of a submitted change. */
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { assert, it } from "@effect/vitest"
@@ -12,9 +12,16 @@ import { toEvidenceFile } from "../../../src/review/EvidenceLines.ts"
 import { takeEvidence } from "../../../src/review/TakeEvidence.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 import * as Store from "../../../src/store/StoreLayer.ts"
+import { makeStaticStore } from "../../../src/config/snapshots/FileConfigStore.ts"
+import type { TriggerProfile } from "../../../src/config/Snapshot.ts"
+import { layerVcs } from "../../../src/vcs/VcsLayer.ts"
 import { Vcs } from "../../../src/vcs/Checkout.ts"
 import { localLimits } from "../../../src/vcs/process/ProcessLimits.ts"
 import { testSnapshotWith } from "../../harness/ActorParts.ts"
+import { makeFakeDepot, p4Password, p4User } from "../../harness/perforce/PerforceDepot.ts"
+import { SvnRepository } from "../../harness/Subversion.ts"
+import { testSnapshot } from "../../harness/TestSnapshot.ts"
+import { triggerDefaults } from "../../harness/TriggerDefaults.ts"
 import { layerGit } from "../../harness/GitLayer.ts"
 import { testThreads } from "../../harness/Threads.ts"
 import { publishing } from "../../store/Outcomes.ts"
@@ -27,6 +34,7 @@ const kept = "const total = items[index + 1].price * rate"
 const repaired = "const user = find(input.name.toLowerCase())"
 const text = (...lines: ReadonlyArray<string>) =>
   ["function pay(input) {", ...lines.map((line) => `  ${line}`), "}"].join("\n")
+const repairedLater = text(kept, "log(total)", "const user = findSafely(input)", "return user")
 const merged = text(kept, "log(total)", repaired, "return user")
 
 const folder = temporaryFolder()
@@ -37,7 +45,7 @@ let tip = ""
 beforeAll(async () => {
   repository.write("a.ts", merged)
   settledHead = repository.commit("merged")
-  repository.write("a.ts", text(kept, "log(total)", "const user = findSafely(input)", "return user"))
+  repository.write("a.ts", repairedLater)
   tip = repository.commit("repaired later")
   server = await startGitServer({ root: folder })
 })
@@ -48,6 +56,46 @@ const finding = (fingerprint: string, line: number) => {
   const evidence = takeEvidence(anchor, toEvidenceFile(merged))
   const problem = { file: "a.ts", severity: "high", category: "bug", message: "Wrong" } as const
   return { fingerprint, problem, anchor, ...(evidence === undefined ? {} : { evidence }) }
+}
+
+const depot = makeFakeDepot()
+const subversion = new SvnRepository()
+afterAll(() => depot[Symbol.asyncDispose]())
+afterAll(() => subversion[Symbol.dispose]())
+
+/** Submits the merged file and its repair. */
+const submitted = {
+  perforce: () => ({
+    settings: { port: depot.port, user: p4User, password: p4Password },
+    branch: "//Ace/main",
+    revisions: [merged, repairedLater].map((content) =>
+      depot.submit("Change", { files: { "//Ace/main/a.ts": content } })
+    )
+  }),
+  subversion: () => ({
+    settings: { repository_url: subversion.url },
+    branch: "trunk",
+    revisions: [merged, repairedLater].map((content) =>
+      subversion.commit("Change", { files: { "trunk/a.ts": content } })
+    )
+  })
+}
+
+/** A configuration with a trigger of the server, in place of that of the host. */
+const storeOfServer = (kind: "perforce" | "subversion", settings: object): ConfigStore["Service"] => {
+  const document = testSnapshot({ perforce: { client_path: depot.program } })
+  const name = "main"
+  const profile: TriggerProfile = {
+    name,
+    kind,
+    enabled: true,
+    webhookSecret: undefined,
+    token: undefined,
+    baseUrl: undefined,
+    apiUrl: undefined,
+    settings: { name, kind, ...triggerDefaults, ...settings }
+  }
+  return makeStaticStore({ ...document, triggers: new Map([[name, profile]]) })
 }
 
 const later = Effect.gen(function* () {
@@ -73,6 +121,12 @@ const fetchCommits = Effect.scoped(
   )
 )
 
+const servers = Layer.mergeAll(
+  Store.layerMemory,
+  testThreads,
+  layerVcs({ root: temporaryFolder(), limits: () => localLimits })
+)
+
 const world = Layer.mergeAll(
   Store.layerMemory,
   testThreads,
@@ -80,12 +134,36 @@ const world = Layer.mergeAll(
   Layer.succeed(ConfigStore, testSnapshotWith("app", "main"))
 )
 
+/** Stores two findings that were merged a month ago. */
+const mergedFindings = Effect.fnUntraced(function* (more: Parameters<typeof publishing>[2] = {}) {
+  const run = yield* publishing(1, LeaseToken.make(1), { findings: [finding("a", 2), finding("b", 4)], ...more })
+  yield* (yield* Runs).settle(run.id, "succeeded", { partial: false, by: { agent: "native-llm", maxProblems: 50 } }, 10)
+})
+
+it.effect.each(["perforce", "subversion"] as const)(
+  "is decided at a server of %s, from the newest reviewed revision",
+  (provider) =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { branch, revisions, settings } = submitted[provider]()
+      const [head, newest] = revisions
+      const look = Effect.provideService(lookLater, ConfigStore, storeOfServer(provider, settings))
+      yield* mergedFindings({ kind: "push", provider })
+      yield* sql`UPDATE finding_outcomes SET settled_at = ${day}, base_ref = ${branch}, settled_head = ${head}`
+      yield* sql`UPDATE runs SET head = ${head}, target_key = ${`main:acme/app:push:${branch}`}`
+      yield* TestClock.adjust(40 * day)
+      yield* look
+      assert.deepStrictEqual(yield* later, [null, null])
+      yield* sql`UPDATE runs SET head = ${newest}`
+      yield* look
+      assert.deepStrictEqual(yield* later, ["kept", "changed"])
+    }).pipe(Effect.provide(Layer.fresh(servers)))
+)
+
 it.effect("is decided once a month has passed and the mirror has the commits, without a request", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const run = yield* publishing(1, LeaseToken.make(1), { findings: [finding("a", 2), finding("b", 4)] })
-    const by = { agent: "native-llm", maxProblems: 50 }
-    yield* (yield* Runs).settle(run.id, "succeeded", { partial: false, by }, 10)
+    yield* mergedFindings()
     yield* sql`UPDATE runs SET base = ${tip}, base_ref = 'main'`
     yield* sql`
       UPDATE finding_outcomes SET outcome = 'open_at_merge', settled = 'merged', settled_at = ${day}, base_ref = 'main',
