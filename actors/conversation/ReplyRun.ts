@@ -85,7 +85,7 @@ const reply = Effect.fnUntraced(function* (admitted: ReviewWork, unfinished: Run
   if ("_tag" in subject) return yield* leave(admitted, unfinished, subject)
   const { head, work } = subject
   const { entry, lease, snapshot, workspace } = work
-  const off = source.isOff(workspace)
+  const off = source.isOff(workspace) ?? (workspace.outputs.shadow ? ({ _tag: "InShadow" } as const) : undefined)
   if (off !== undefined) return yield* leave(work, unfinished, off)
   const person = source.conversation.comment?.author ?? entry.change.author?.username
   if (person === undefined) return yield* leave(work, unfinished, { _tag: "WriterUnnamed" })

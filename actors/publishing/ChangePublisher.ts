@@ -51,6 +51,7 @@ import {
   isFinalStatus,
   isUndelivered,
   isUnpublished,
+  isWithheld,
   maxStarts,
   nextStep,
   runEnd,
@@ -58,7 +59,7 @@ import {
   vouches,
   withPartNote
 } from "./PublishDecision.ts"
-import { lookUpRow, sendRow } from "./PublishRow.ts"
+import { lookUpRow, sendRow, withholdRow } from "./PublishRow.ts"
 import { logEnded, withStory } from "../review/RunLog.ts"
 import type { SendResult } from "./PublishRow.ts"
 import { endStatus, followHead } from "./SupersededHead.ts"
@@ -187,7 +188,13 @@ const takeStep = Effect.fnUntraced(function* (
       yield* settleRun(run)
       return false
     }
-    const { check, isSent, row: unsent } = yield* sendRow(hold, run, workspace, withPartNote(row, siblings), siblings)
+    const {
+      check,
+      isSent,
+      row: unsent
+    } = isWithheld(workspace, row)
+      ? yield* withholdRow(hold, run, row)
+      : yield* sendRow(hold, run, workspace, withPartNote(row, siblings), siblings)
     if (check !== "newest") yield* dropStale(hold, run, check, [unsent, ...rest])
     if (!isSent || rest.every((other) => other.runId !== run.id)) yield* settleRun(run)
     return isSent

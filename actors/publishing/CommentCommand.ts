@@ -128,7 +128,7 @@ const execute = Effect.fnUntraced(function* (hold: TargetHold, eventId: string, 
   if (isMissing && snapshot.hash !== work.configHash) return
   if ((yield* missingToken(snapshot, change.trigger)) !== undefined) return
   const { name } = command
-  if (name === "review") return yield* acknowledge(profile, change, comment)
+  if (name === "review") return yield* acknowledge(snapshot, profile, change, comment)
   if (profile === undefined || number === undefined)
     return yield* settle(eventId, name, "skipped", { _tag: "TriggerUnconfigured", trigger: change.trigger })
   const client = (yield* Forges).client(profile)
@@ -147,6 +147,7 @@ const execute = Effect.fnUntraced(function* (hold: TargetHold, eventId: string, 
     return yield* refuse({ _tag: "NoWritePermission", person })
   const workspace = yield* commandedWorkspace(snapshot, profile, change, client.pull(change.repo, number))
   if ("_tag" in workspace) return yield* settle(eventId, name, "skipped", workspace)
+  if (workspace.outputs.shadow) return yield* settle(eventId, name, "skipped", { _tag: "InShadow" })
   const subject = { client, change, comment, eventId, number, person, workspace }
   const pull = rights[name] === "dismiss" ? yield* client.pull(change.repo, number) : undefined
   if (pull !== undefined && !(yield* mayDismiss(subject, pull))) return yield* refuse({ _tag: "MayNotDismiss", person })
@@ -214,6 +215,7 @@ const run = Effect.fnUntraced(function* (
 
 /** Shows at the comment that a requested review was read, if the person may request one. The review decides about the request itself. */
 const acknowledge = Effect.fnUntraced(function* (
+  snapshot: Snapshot,
   profile: TriggerProfile | undefined,
   change: Change,
   comment: CommandRequest["comment"]
@@ -221,6 +223,8 @@ const acknowledge = Effect.fnUntraced(function* (
   const { requestedBy: person, target } = change
   if (profile === undefined || person === undefined || target.number === undefined || comment === undefined) return
   const client = (yield* Forges).client(profile)
+  const workspace = yield* commandedWorkspace(snapshot, profile, change, client.pull(change.repo, target.number))
+  if ("_tag" in workspace || workspace.outputs.shadow) return
   if (yield* client.canWrite(change.repo, person))
     yield* react({ change, client, comment, number: target.number }, "eyes")
 })

@@ -1,5 +1,6 @@
 /** Decides what the publisher does with a row and with a run, from the records and the host's response. Pure. */
 import { Duration } from "effect"
+import type { Workspace } from "../../src/config/Snapshot.ts"
 import { maxConflicts } from "../../src/domain/Publication.ts"
 import type { Operation, Publication } from "../../src/domain/Publication.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
@@ -202,6 +203,12 @@ const isSuccess = ({ operation, status }: Pick<Publication, "operation" | "statu
 export const vouches = (row: Pick<Publication, "operation" | "status">): boolean =>
   isSuccess(row) || row.operation._tag === "Statement"
 
+/** True for a row that a workspace in shadow keeps on record only. A statement is stored, and no host gets it. */
+export const isWithheld = (
+  { outputs }: { readonly outputs: Pick<Workspace["outputs"], "shadow"> },
+  { operation }: Pick<Publication, "operation">
+): boolean => outputs.shadow && operation._tag !== "Statement"
+
 /** Consecutive publisher crashes after which the row that they handled is considered the cause. */
 export const maxStarts = 5
 
@@ -254,7 +261,9 @@ export const runEnd = (
           (isUnwritten && failed.length === 0 && skipReason !== undefined)
         ? "skipped"
         : "succeeded"
-  return { to, partial: failed.length > 0 || isCut, reason: failed[0]?.error ?? dropped[0]?.error ?? skipReason }
+  const withheld = rows.find(({ error }) => error?._tag === "InShadow")
+  const reason = failed[0]?.error ?? dropped[0]?.error ?? skipReason ?? withheld?.error
+  return { to, partial: failed.length > 0 || isCut, reason }
 }
 
 type CommandRetry =

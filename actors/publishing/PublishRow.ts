@@ -240,6 +240,14 @@ const callHost = Effect.fnUntraced(function* (
 
 type Services = Forges | Notices | Outbox | Progress | Receipts | WritePermits | WriteServices
 
+/** Ends a row of a workspace in shadow. The row keeps the texts that would have been published. */
+export const withholdRow = Effect.fnUntraced(function* (hold: TargetHold, run: Run, row: Publication) {
+  const update = { status: "nothing_to_do", error: { _tag: "InShadow" } } as const
+  const isMoved = yield* hold.move(row, openStatus(row), update)
+  if (isMoved) yield* report(run, row, update)
+  return { check: "newest", row, isSent: isMoved } satisfies SendResult
+})
+
 /** Sends a row that is pending, or one with an unknown outcome that the host does not have. `siblings`: the rows of its run, for a status. */
 export const sendRow = Effect.fnUntraced(function* (
   hold: TargetHold,

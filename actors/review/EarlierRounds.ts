@@ -36,17 +36,18 @@ export const readEarlierRounds = Effect.fnUntraced(function* (
 const publicationStep = Duration.millis(250)
 const publicationSteps = 20
 
-/** Returns the number of the last published round. A review that read nothing has the number of the one before. */
-const publishedRound = Effect.fnUntraced(function* ({ analysis, id, status }: Run) {
-  const round = analysis?.round
+/** Returns the number of the last published round; reviews in shadow are not published. A review that read nothing has the number of the one before. */
+const publishedRound = Effect.fnUntraced(function* (run: Run) {
+  const round = run.analysis?.round
   if (round === undefined) return 0
   const runs = yield* Runs
-  let current = status
-  for (let step = 0; current === "publishing" && step < publicationSteps; step++) {
+  let current = run
+  for (let step = 0; current.status === "publishing" && step < publicationSteps; step++) {
     yield* Effect.sleep(publicationStep)
-    current = (yield* runs.get(id))?.status ?? current
+    current = (yield* runs.get(run.id)) ?? current
   }
-  return current === "succeeded" || round.isResumed === true ? round.number : round.number - 1
+  const isPublished = current.status === "succeeded" && current.reason?._tag !== "InShadow"
+  return isPublished || round.isResumed === true ? round.number : round.number - 1
 })
 
 const dismissedOf = (previous: Run | undefined, lessons: ReadonlyArray<Lesson>): ReadonlyArray<string> => [

@@ -91,10 +91,11 @@ const verify = Effect.fnUntraced(function* (
 })
 
 const summary = ({ predicate }: VerdictStatement): string => {
-  const { coverage, findings, head, repository, time } = predicate
+  const { coverage, findings, head, repository, shadow, time } = predicate
   const unread = countUnread({ ...coverage, unnamed: undefined }) + (coverage.unnamed?.unread ?? 0)
   const rest = unread === 0 ? "" : `, ${count(unread, "file")} not read in full`
-  return `Verified: ${oneLine(repository)} at ${head} passes (${count(findings.length, "finding")}${rest}; ${time}).`
+  const unpublished = shadow === true ? ", not published" : ""
+  return `Verified: ${oneLine(repository)} at ${head} passes (${count(findings.length, "finding")}${rest}${unpublished}; ${time}).`
 }
 
 export const verifyCommand = Command.make(

@@ -18,6 +18,8 @@ interface StatedReview {
   readonly base: string | undefined
   readonly configHash: string
   readonly analysis: Analysis
+  /** True if the review is not published. */
+  readonly shadow?: boolean
   /** Settings of its verdict. */
   readonly review: Parameters<typeof decideVerdict>[1]
 }
@@ -64,7 +66,7 @@ const commit = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 
 /** Returns the statement as JSON. Undefined for a run that is not a review, such as a reply. `time` is in ISO 8601. */
 export const buildStatement = (stated: StatedReview, time: string): string | undefined => {
-  const { analysis, base, change, configHash, head, review, runId } = stated
+  const { analysis, base, change, configHash, head, review, runId, shadow } = stated
   const { findings, inputs, models, folded = [], private: delivered = [], refuted = [] } = analysis
   if (inputs === undefined || analysis.reply !== undefined || analysis.triage !== undefined) return undefined
   const { branch, kind, number } = change.target
@@ -85,6 +87,7 @@ export const buildStatement = (stated: StatedReview, time: string): string | und
       ...(base === undefined ? {} : { base }),
       mergeBase: inputs.mergeBase,
       outcome: decideVerdict(analysis, review),
+      ...(shadow === true ? { shadow } : {}),
       inputs: {
         configuration: { sha256: configHash },
         prompts: { sha256: inputs.prompts },

@@ -52,6 +52,8 @@ export const VerdictStatement = Schema.Struct({
     mergeBase: Schema.String,
     /** `success` is the only outcome that passes. `neutral`: too little was read for a verdict. */
     outcome: StatusState,
+    /** The review was not published (`outputs.shadow`). */
+    shadow: Schema.optional(Schema.Literal(true)),
     inputs: Schema.Struct({
       configuration: Sha256,
       prompts: Sha256,

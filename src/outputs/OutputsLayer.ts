@@ -245,6 +245,7 @@ const dismissWith = (sender: Sender): Outputs["Service"]["dismiss"] =>
 
 const markWith = (sender: Sender): Outputs["Service"]["mark"] =>
   Effect.fnUntraced(function* (workspace, change, finding) {
+    if (workspace.outputs.shadow) return 0
     let count = 0
     for (const { channel, kind } of routedChannels(sender.kinds, workspace, change))
       if (kind.mark !== undefined) count += yield* kind.mark(toContext(sender, workspace, change, channel), finding)

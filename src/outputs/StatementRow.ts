@@ -21,9 +21,9 @@ export const statementRows = (
 ): ReadonlyArray<Publication> => {
   const { analysis, change, head, runId, workspace } = input
   if (!signsVerdicts(workspace.snapshot())) return []
-  const { review } = workspace
+  const { outputs, review } = workspace
   const statement = buildStatement(
-    { runId, change, head, base, configHash, analysis, review },
+    { runId, change, head, base, configHash, analysis, review, shadow: outputs.shadow },
     new Date(time).toISOString()
   )
   if (statement === undefined) return []

@@ -14,7 +14,8 @@ export const hasStatus = ({ target, provider }: Pick<Change, "target" | "provide
   target.kind === "pull_request" && target.number !== undefined && isForgeKind(provider)
 
 /** Returns whether reviews of a change set the status of its head. */
-export const setsStatus = ({ review }: Workspace, change: Change): boolean => review.status_check && hasStatus(change)
+export const setsStatus = ({ outputs, review }: Workspace, change: Change): boolean =>
+  review.status_check && !outputs.shadow && hasStatus(change)
 
 /** An earlier verdict about the head in the same base branch takes precedence over a neutral one (domain/HeadVerdict.ts). */
 const wording = (

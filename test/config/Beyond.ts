@@ -44,6 +44,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["llm.providers[].anthropic_version", "string", "—", "anthropic"],
   ["llm.providers[].anthropic_beta", "string[]", "—", "anthropic"],
   ["llm.providers[].cache_control", "enum", "—", "anthropic: `ephemeral`, `off`"],
+  ["outputs.shadow", "boolean", "false", "Reviews without publishing"],
   ["outputs.notifications.routes", "list", "[]", "Routes of notices"],
   [
     "outputs.notifications.routes[].kinds",

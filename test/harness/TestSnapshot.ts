@@ -37,6 +37,7 @@ export const testWorkspace = (
   settings: {
     readonly snapshot?: Snapshot
     readonly review?: GivenDocument["review"]
+    readonly outputs?: GivenDocument["outputs"]
     readonly agent?: typeof AgentConfig.Type
     readonly modelChain?: string | undefined
   } = {}
@@ -47,7 +48,7 @@ export const testWorkspace = (
   instance: resolve(WorkspaceInstance, { source_repo: { trigger: "test", repo: "owner/name" } }),
   review: resolve(ReviewConfig, settings.review),
   agent: resolve(AgentConfig, { default: "native-llm", ...settings.agent }),
-  outputs: resolve(OutputsConfig),
+  outputs: resolve(OutputsConfig, settings.outputs),
   sandbox: resolve(SandboxConfig),
   prompt: {},
   triage: resolve(Triage),

@@ -5,7 +5,7 @@ import { Coverage as StoredCoverage, SkippedFile } from "../../domain/Coverage.t
 import { structFields, time as timeField } from "../../domain/Field.ts"
 import { FindingState } from "../../domain/FindingState.ts"
 import { Anchor as StoredAnchor, ReportedProblem } from "../../domain/Problem.ts"
-import { DatedPublication } from "../../domain/Publication.ts"
+import { DatedPublication, StatusState } from "../../domain/Publication.ts"
 import { FindingRound as StoredFindingRound } from "../../domain/Round.ts"
 import { RuleUse } from "../../domain/RuleUse.ts"
 import { DatedOutcome, ListedOutcome } from "../../store/Outcomes.ts"
@@ -250,6 +250,21 @@ const AppliedRule = Schema.Struct(appliedRule.fields).annotate({
   description: "A rule of the repository that applied to a review"
 })
 
+const WithheldText = Schema.Struct({
+  channel: text("Name of the channel"),
+  operation: text("Kind of the operation"),
+  path: maybe("Path of the file"),
+  line: maybeCount("Line"),
+  text: text("Text in the Markdown of the channel")
+})
+export type WithheldTextRecord = typeof WithheldText.Type
+
+const Withheld = Schema.Struct({
+  texts: Schema.Array(WithheldText).annotate({ description: "What would have been published, in order" }),
+  state: Schema.optionalKey(StatusState).annotateKey({ description: "State that the commit would have" }),
+  description: maybeReason("Description of that state")
+}).annotate({ identifier: "WithheldReview", description: "What a review in shadow would have published" })
+
 export const RunDetails = Schema.Struct({
   ...runWithEvents,
   config_hash: text("Hash of the configuration of the run"),
@@ -287,6 +302,9 @@ export const RunDetails = Schema.Struct({
   models_used: Schema.Array(ModelUsage).annotate({ description: "Usage by model; empty in records of old versions" }),
   usage: Schema.optionalKey(Usage),
   publications: Schema.Array(Publication),
+  withheld: Schema.optionalKey(Withheld).annotateKey({
+    description: "What would have been published, if the workspace is in shadow"
+  }),
   ignored_dismissals: Schema.Array(
     Schema.Struct({ fingerprint: Schema.String, file: Schema.String, by: Schema.Array(Schema.String) })
   ).annotate({ description: "Problems dismissed by people without permission: they stay open" })

@@ -20,6 +20,7 @@ import {
   storedRun
 } from "../api/RunRecords.ts"
 import { changeView, toTime } from "./Views.ts"
+import { withheldView } from "./WithheldTexts.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
 
 const durationOf = ({ finishedAt, startedAt }: Run): number | undefined =>
@@ -166,6 +167,7 @@ export const runDetails = (run: RunWithEvents, { deliveries, outcomes, previous,
     models_used: run.analysis === undefined ? [] : modelsUsed(run.analysis.usage),
     usage: run.analysis === undefined ? undefined : usageJson(run.analysis.usage),
     publications: publications.map(publicationView),
+    withheld: withheldView(run, publications),
     /** Problems dismissed by people without permission (`review.dismissal`): they stay open. */
     ignored_dismissals: ignoredDismissals(publications)
   })

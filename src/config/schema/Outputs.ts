@@ -319,6 +319,7 @@ const NotificationRoute = Schema.Struct({
 })
 
 export const OutputsConfig = Schema.Struct({
+  shadow: defaulted(Flag, false, "outputs.shadow"),
   template_engine: defaulted(named("templateEngine"), "handlebars", "outputs.template_engine", {
     unimplemented: { value: "eta", instead: { _tag: "RenderedWithHandlebars" } }
   }),

@@ -24,6 +24,7 @@ import { RunFindings } from "./RunFindings.tsx"
 import { RunLog } from "./RunLog.tsx"
 import { isEnded } from "./RunStates.ts"
 import { RunTimeline } from "./RunTimeline.tsx"
+import { RunWithheld } from "./RunWithheld.tsx"
 import { summaryText } from "../../domain/SummaryText.ts"
 
 const CancelRun = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
@@ -206,6 +207,7 @@ export const Run = () => {
           <Reason run={run} />
           <div className="columns wide-left">
             <div className="stack">
+              <RunWithheld run={run} />
               <RunFindings run={run} />
               {run.skipped === undefined ? null : (
                 <Panel title={t("run.skipped.why")}>

@@ -20,6 +20,8 @@ export const publicationReasons = {
   CredentialNotRestored: { trigger: "text", hours: "number", why: "reason" },
   NoNumber: { kind: "text" },
   IssueChanged: { number: "number" },
+  /** The workspace reviews without publishing. */
+  InShadow: {},
   /** There is nothing to write. */
   NoSummaryToUpdate: {},
   CommentsExist: {},

@@ -137,16 +137,17 @@ const planSummary = ({ input, channel, renderer, visible, hidden, inline, hasLin
     { op, fp: summaryFp, scope },
     renderer
   )
+  const shown = selectShown(channel, trackedFindings(channel, input.analysis), inline, hasLines)
+  const problems = toSummaryProblems(input, shown)
+  const style = { language: input.workspace.review.output_language, ...renderer }
   return {
     operationId: op,
     operation: {
       _tag: "Summary",
       head: input.head,
-      body,
-      problems: toSummaryProblems(
-        input,
-        selectShown(channel, trackedFindings(channel, input.analysis), inline, hasLines)
-      ),
+      // One that is never sent is filled here.
+      body: input.workspace.outputs.shadow ? fillAlone(body, problems, style) : body,
+      problems,
       ...(policy === "update" ? { onlyUpdate: true } : {})
     }
   }

@@ -233,7 +233,9 @@ const settle = (sql: SqlClient.SqlClient): Runs["Service"]["settle"] =>
         WHERE id = ${runId} AND status = 'publishing' RETURNING *`
       const [settled] = yield* selectAs(Run, "runs.settle", Effect.succeed(moved))
       if (settled === undefined) return false
-      yield* countEndedRun(sql, settled, { mayHaveCalled: true, by, hasOutcomes: to === "succeeded" }, now)
+      // People have not seen the findings of a review in shadow.
+      const hasOutcomes = to === "succeeded" && reason?._tag !== "InShadow"
+      yield* countEndedRun(sql, settled, { mayHaveCalled: true, by, hasOutcomes }, now)
       return true
     },
     sql.withTransaction,

@@ -387,6 +387,8 @@ export const fieldTexts = {
   "outputs.routes.rules[].match.target_kind": "What is reviewed.",
   "outputs.routes.rules[].match.trigger": "Trigger name.",
   "outputs.routes.rules[].summary": "Channels that receive the summary.",
+  "outputs.shadow":
+    "Review without publishing: no status, comment, reaction, label, issue, message, description or reply is written, and the page of each review shows what would have been. Only a comment command to review is executed. Applies to work that is admitted from then on.",
   "outputs.template_engine": "Template engine. `eta` is accepted and handlebars is used, with a warning.",
   "outputs.templates":
     "Named templates (markdown, frontmatter allowed; only the body is rendered) that channels refer to.",

@@ -22,6 +22,7 @@ export const publicationTexts = {
   CredentialNotRestored: "the host refused the credential of trigger {trigger} for {hours} hours: {why}",
   NoNumber: "a {kind:target} has no number, so no review can be written on it",
   IssueChanged: "issue #{number} was changed after its triage; it is left unchanged",
+  InShadow: "not published, because the workspace reviews in shadow ({=outputs.shadow})",
   NoSummaryToUpdate: "no problem was found, and no earlier summary exists",
   CommentsExist: "all of its comments are at the host, or were dismissed",
   NoCommentToResolve: "no comment of an earlier review has to be resolved",

@@ -345,6 +345,8 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "outputs.routes.rules[].match.target_kind": "评审的对象。",
   "outputs.routes.rules[].match.trigger": "触发器的名称。",
   "outputs.routes.rules[].summary": "接收摘要的渠道。",
+  "outputs.shadow":
+    "影子模式，仅评审、不发布：不写入任何状态、评论、回应、标签、议题、消息、描述或回复，每次评审的页面会显示本应发布的内容。评论命令中只执行 review。对此后接纳的工作生效。",
   "outputs.template_engine": "模板引擎。接受 `eta`，但会使用 handlebars 并给出警告。",
   "outputs.templates": "供渠道引用的命名模板（Markdown，可含 frontmatter，只渲染正文）。",
   perforce: "Perforce 的客户端程序。",

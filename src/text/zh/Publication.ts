@@ -21,6 +21,7 @@ export const publicationTexts = {
   CredentialNotRestored: "代码托管平台在 {hours} 小时内一直拒绝触发器 {trigger} 的凭据：{why}",
   NoNumber: "{kind:target}没有编号，无法写入评审",
   IssueChanged: "议题 #{number} 在分类后被更改，保持不变",
+  InShadow: "未发布：该工作区处于影子模式（{=outputs.shadow}），仅评审、不发布",
   NoSummaryToUpdate: "没有要发布的问题，也没有要更新的摘要",
   CommentsExist: "其所有评论已在代码托管平台上，或已被忽略",
   NoCommentToResolve: "没有需要解决的早期评审评论",

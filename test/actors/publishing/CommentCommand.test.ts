@@ -327,6 +327,26 @@ describe("a command with a comment", () => {
   )
 })
 
+describe("a command in a workspace in shadow", () => {
+  const comment = { id: "7", on: "pull_request", kind: "general" } as const
+  const shadow = Layer.succeed(ConfigStore, testSnapshotWith("w", "t", { outputs: { shadow: true } }))
+  it.effect.each<CommandRequest["command"]>([
+    { name: "help" },
+    { name: "describe" },
+    { name: "pause" },
+    { name: "remember", text: "x" },
+    { name: "review" }
+  ])("writes nothing: $name", (command) =>
+    Effect.gen(function* () {
+      const { event } = yield* helpAfter(undefined, 0.01, undefined, { command, comment })
+      const { bodies, reactions } = yield* Host
+      assert.deepStrictEqual([yield* Ref.get(bodies), yield* Ref.get(reactions)], [[], []])
+      const left = command?.name === "review" ? undefined : { _tag: "InShadow" }
+      assert.deepStrictEqual(event?.outcomeReason, left)
+    }).pipe(Effect.provide(world("createComment", shadow)))
+  )
+})
+
 describe("a comment command whose workspace this node does not have", () => {
   const known = testSnapshotWith("w", "t")
   const other = testSnapshotWith("another workspace", "t")

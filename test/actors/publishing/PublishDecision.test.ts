@@ -6,6 +6,7 @@ import {
   afterFailure,
   checkFor,
   isUnpublished,
+  isWithheld,
   maxAttempts,
   nextStep,
   runEnd,
@@ -218,6 +219,17 @@ describe("the end of a run", () => {
     assert.deepInclude(runEnd(rows("nothing_to_do"), false), { to: "succeeded", reason: undefined })
     assert.deepInclude(runEnd(rows("sent"), false, leftOut), { to: "succeeded", reason: leftOut })
     assert.deepInclude(runEnd(rows("failed"), false, leftOut), { to: "failed", reason: verbatimReason("failed") })
+  })
+  it("names that nothing was published in shadow", () => {
+    const error = { _tag: "InShadow" } as const
+    const rows = [summary, review].map((operation) => ({ operation, status: "nothing_to_do" as const, error }))
+    assert.deepEqual(runEnd(rows, false), { to: "succeeded", partial: false, reason: error })
+    const statement = { _tag: "Statement", head: "h1", time: 0, statement: "{}" } as const
+    const withheld = [summary, review, status, statement].map((operation) =>
+      isWithheld({ outputs: { shadow: true } }, { operation })
+    )
+    assert.deepEqual(withheld, [true, true, true, false])
+    assert.isFalse(isWithheld({ outputs: { shadow: false } }, { operation: summary }))
   })
   it("is known before its commit status is sent, where nothing of it appears", () => {
     const rows = (...given: ReadonlyArray<readonly [Operation, PublicationStatus]>) =>

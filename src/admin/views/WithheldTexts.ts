@@ -1,0 +1,64 @@
+/** Returns the texts that a review in shadow would have published, from its publications and its verdict. Pure. */
+import type { Operation, Publication } from "../../domain/Publication.ts"
+import type { Run } from "../../store/Runs.ts"
+import type { WithheldTextRecord } from "../api/RunRecords.ts"
+
+/** Removes the hidden markers of the service, which end with the first `-->`. */
+const withoutMarkers = (text: string): string =>
+  text
+    .split("<!-- aicr:")
+    .map((part, index) => {
+      const end = index === 0 ? -3 : part.indexOf("-->")
+      return end === -1 ? "" : part.slice(end + 3)
+    })
+    .join("")
+    .trim()
+
+const listTexts = (operation: Operation): ReadonlyArray<Omit<WithheldTextRecord, "channel" | "operation">> => {
+  switch (operation._tag) {
+    case "Summary":
+    case "CommitComment":
+    case "IssueComment":
+    case "Verdict":
+    case "Reply":
+      return [{ text: operation.body }]
+    case "Chat":
+      return [{ text: `${operation.title}\n\n${operation.body}` }]
+    case "Review":
+      return [
+        { text: operation.body },
+        ...operation.comments.map(({ body, line, path }) => ({ path, line, text: body }))
+      ]
+    case "Issues":
+      return operation.problems.map(({ file, text, title }) => ({ path: file, text: `${title}\n\n${text}` }))
+    case "Label":
+      return [{ text: operation.name }]
+    case "CloseIssue":
+    case "Issue":
+    case "Reaction":
+    case "Statement":
+    case "Status":
+    case "Thread":
+    case "Threads":
+    case "Withdraw":
+      return []
+  }
+}
+
+/** Undefined for a run that publishes. */
+export const withheldView = ({ reason, verdict }: Run, publications: ReadonlyArray<Publication>) => {
+  const withheld = publications.filter(({ error }) => error?._tag === "InShadow")
+  if (withheld.length === 0 && reason?._tag !== "InShadow") return undefined
+  const texts = withheld.flatMap(({ channel, operation }): ReadonlyArray<WithheldTextRecord> =>
+    listTexts(operation).map((one) => ({
+      channel,
+      operation: operation._tag,
+      ...one,
+      text: withoutMarkers(one.text)
+    }))
+  )
+  return {
+    texts: texts.filter(({ text }) => text !== ""),
+    ...(verdict === undefined ? {} : { state: verdict.state, description: verdict.description })
+  }
+}

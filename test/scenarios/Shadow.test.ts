@@ -1,0 +1,112 @@
+/**
+ * A workspace that reviews without publishing, through the real process: the host and the chat get nothing, the page of the review has what would
+ * have been published, and its findings are published with the next head once the workspace publishes.
+ */
+import { execFile } from "node:child_process"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { parse, stringify } from "yaml"
+import { AdminSession, adminEnv } from "../harness/AdminSession.ts"
+import { programFolder } from "../harness/AicrProcess.ts"
+import { startChatPlatform } from "../harness/ChatPlatform.ts"
+import type { ChatPlatform } from "../harness/ChatPlatform.ts"
+import { Installation, listStates } from "../harness/Installation.ts"
+import { makeStatementKey, signing, storedStatements } from "../harness/StatementKeys.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+let at: Installation
+let chat: ChatPlatform
+const writes: Array<string> = []
+beforeAll(async () => {
+  chat = await startChatPlatform()
+  at = await Installation.make({
+    queue: "sqlite",
+    review: { labels: { auto_tag: "in-review", reviewed_tag: "reviewed" } },
+    channels: [
+      { name: "chat", kind: "feishu_bot", webhook_url: chat.url },
+      { name: "issues", kind: "gitea_problem_issue" }
+    ],
+    rules: [
+      { match: { target_kind: "pull_request" }, line_comments: ["review"], summary: ["review", "chat", "issues"] }
+    ],
+    server: signing,
+    env: { ...adminEnv, TEST_STATEMENT_KEY: makeStatementKey().pem }
+  })
+  configure(true)
+  at.host.onRequest = ({ method, path }) => {
+    if (method !== "GET") writes.push(`${method} ${path}`)
+    return undefined
+  }
+  await at.aicr.start()
+})
+afterAll(async () => {
+  await at[Symbol.asyncDispose]()
+  await chat.stop()
+})
+
+const configure = (shadow: boolean): void => {
+  const file = join(at.directory, "config.yaml")
+  const document = parse(readFileSync(file, "utf8"))
+  document.workspaces.instances["team-one"].outputs = { shadow }
+  writeFileSync(file, stringify(document))
+}
+
+const why = (): Promise<string> =>
+  new Promise((resolve) => {
+    const config = join(at.directory, "config.yaml")
+    const argv = ["--disable-warning=ExperimentalWarning", "src/main.mjs", "why", "team/one#1", "--config", config]
+    const env = { PATH: process.env["PATH"], TEST_KEY: "k", TEST_TOKEN_0: "t", TEST_SECRET: "s" }
+    const program = join(programFolder, "node_modules/.bin/node")
+    execFile(program, argv, { cwd: programFolder, env }, (_error, out, err) => resolve(out + err))
+  })
+
+it("publishes nothing until it leaves the shadow, and then with the next head", { timeout: 120_000 }, async () => {
+  const admin = await AdminSession.open(at.aicr.url)
+  const runs = () => admin.items("/runs")
+  const ended = (count: number) =>
+    waitUntil(async () => (await runs()).length >= count && at.unfinished().length === 0, {
+      timeout: 60_000,
+      describe: () => `${at.unfinished().join()} ${at.aicr.log.slice(-4000)}`
+    })
+  const pull = await at.open("first")
+  await at.forge.notify(pull, "opened")
+  await ended(1)
+  expect([writes, chat.got]).toEqual([[], []])
+
+  const [run] = await runs()
+  expect(run).toMatchObject({ status: "succeeded", findings: 1, reason: { _tag: "InShadow" } })
+  const { body } = await admin.get(`/runs/${run?.["id"]}`)
+  const { withheld } = body
+  expect(withheld).toMatchObject({ state: "success" })
+  const texts: ReadonlyArray<Record<string, unknown>> = Object(withheld).texts
+  expect(texts.map(({ operation, path }) => [operation, path])).toEqual(
+    expect.arrayContaining([
+      ["Summary", undefined],
+      ["Review", "src/first.ts"],
+      ["Issues", "src/first.ts"],
+      ["Chat", undefined],
+      ["Label", undefined]
+    ])
+  )
+  const summary = texts.find(({ operation }) => operation === "Summary")?.["text"]
+  expect(summary).toContain("Problem of first")
+  expect(JSON.stringify(texts)).not.toContain("<!-- aicr")
+  expect(Object(body["findings"])[0]).not.toHaveProperty("outcome")
+  const [statement = ""] = storedStatements(join(at.directory, "objects")).values()
+  const { predicate } = JSON.parse(Buffer.from(JSON.parse(statement).payload, "base64").toString())
+  expect(predicate).toMatchObject({ outcome: "success", shadow: true })
+  expect(await why()).toContain("review Summary: nothing to do: not published, because the workspace reviews in shadow")
+
+  const loads = () => at.aicr.log.split("configuration in force").length
+  const before = loads()
+  configure(false)
+  await waitUntil(() => loads() > before, { describe: () => at.aicr.log.slice(-3000) })
+  expect([writes, chat.got]).toEqual([[], []])
+  await at.push("first", 2)
+  await at.forge.notify(pull, "synchronized")
+  await ended(2)
+  expect(at.posted(pull)).toEqual({ reviews: [pull.head], comments: ["src/first.ts:2"], summaries: 1 })
+  expect(listStates(pull)).toEqual(["pending", "success"])
+  expect(chat.got).toHaveLength(1)
+})
