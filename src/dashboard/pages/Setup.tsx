@@ -1,22 +1,22 @@
 /** How to connect a host, ready to copy, and deliveries whose signature was wrong. */
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
-import { prefix } from "../client/Call.ts"
 import type { Item } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
-import { Copy, Facts } from "../parts/Facts.tsx"
 import { Page } from "../parts/Page.tsx"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { ForgeKind } from "../../domain/Kinds.ts"
-import { listFeatures, listRights, webhookFeatures, webhookSetups } from "../../domain/WebhookSetup.ts"
+import { webhookSetups } from "../../domain/WebhookSetup.ts"
 import { formatCount } from "../text/Format.ts"
 import { TablePanel } from "../parts/TablePanel.tsx"
 import { t } from "../text/T.ts"
 import { CatchUps } from "./CatchUps.tsx"
 import { CheckTrigger } from "./CheckTrigger.tsx"
+import { FirstDelivery } from "./FirstDelivery.tsx"
 import { Inventories } from "./Inventories.tsx"
+import { WebhookFacts } from "./WebhookFacts.tsx"
 
 interface RowProps {
   readonly trigger: Item<"GET /triggers">
@@ -124,32 +124,14 @@ const Rejected = () => {
   )
 }
 
-/** Address of this service as the browser sees it, which the host may reach by another name. */
-const webhookUrl = (path: string): string => `${location.origin}${prefix}${path}`
-
 const HostSteps = () => (
   <Panel title={t("setup.connect")} note={t("setup.connect.note")}>
-    {ForgeKind.literals.map((kind) => {
-      const { contentType, host, path, place } = webhookSetups[kind]
-      return (
-        <details key={kind} className="more">
-          <summary>{host}</summary>
-          <Facts
-            items={[
-              [t("setup.place"), place],
-              [t("setup.url"), <Copy key="url" value={webhookUrl(path)} />],
-              [t("setup.type"), contentType],
-              [t("setup.secret"), t("setup.secret.help")],
-              ...listFeatures(kind).map((feature): readonly [string, string] => [
-                t(`setup.events.${feature}`),
-                webhookFeatures[feature].events[kind].map(({ name }) => name).join(", ")
-              ]),
-              [t("setup.scopes"), listRights(kind).join(", ")]
-            ]}
-          />
-        </details>
-      )
-    })}
+    {ForgeKind.literals.map((kind) => (
+      <details key={kind} className="more">
+        <summary>{webhookSetups[kind].host}</summary>
+        <WebhookFacts kind={kind} />
+      </details>
+    ))}
   </Panel>
 )
 
@@ -162,6 +144,7 @@ export const Setup = () => (
       </>
     }
   >
+    <FirstDelivery />
     <Triggers />
     <CatchUps />
     <Inventories />

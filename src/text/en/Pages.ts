@@ -885,6 +885,14 @@ export const pageTexts = {
   "session.everywhere.help": "Ends the sessions of all browsers and programs, of every user.",
   "session.keep": "Keep this session",
   "session.logout": "Log out",
+  "first.title": "First delivery",
+  "first.note": "Create the webhook with these values. This page shows when its first delivery arrives.",
+  "first.waiting":
+    "Waiting. Open or update a pull request, or let the host send a test delivery from the page of the webhook.",
+  "first.rejected":
+    "Deliveries with a wrong signature in 24 hours: {count}. Enter the secret of the trigger at the host once more.",
+  "first.arrived": "The first delivery arrived and was accepted.",
+  "first.ignored": "A delivery arrived, and it leads to no review yet. The reason is with the delivery.",
   "setup.addresses": "Addresses",
   "setup.classes": "{loopback} from this machine, {private} private, {public} public",
   "setup.connect": "Connect a host",
