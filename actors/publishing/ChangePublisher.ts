@@ -29,6 +29,7 @@ import { Progress } from "../../src/observability/Progress.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { isPrivateRow } from "../../src/outputs/PrivateRow.ts"
 import { Queue } from "../../src/queue/Queue.ts"
+import { withSettings } from "../../src/domain/RepositorySettings.ts"
 import { QueueControl } from "../../src/queue/operator/QueueControl.ts"
 import { Batches } from "../../src/store/Batches.ts"
 import type { Lessons } from "../../src/store/Lessons.ts"
@@ -115,7 +116,10 @@ const settleRun = Effect.fnUntraced(function* (run: Run) {
   if (end === undefined) return
   const { to, reason } = end
   const configured = yield* workspaceOf(run)
-  const by = configured && { agent: configured.agent.default, maxProblems: configured.review.max_problems }
+  const by = configured && {
+    agent: configured.agent.default,
+    maxProblems: withSettings(configured, run.analysis?.settings).review.max_problems
+  }
   if (!(yield* (yield* Runs).settle(run.id, to, { ...end, by }, yield* Clock.currentTimeMillis))) return
   if (to === "failed" || (to === "skipped" && configured === undefined))
     yield* reportUnpublished(run, configured, reason)
@@ -160,7 +164,8 @@ const takeStep = Effect.fnUntraced(function* (
   rest: ReadonlyArray<Publication>
 ) {
   const read = run === undefined ? undefined : { run, snapshot: yield* snapshotOf(run) }
-  const workspace = read?.snapshot.workspaces.get(read.run.workspace)
+  const configuredWorkspace = read?.snapshot.workspaces.get(read.run.workspace)
+  const workspace = configuredWorkspace && withSettings(configuredWorkspace, read?.run.analysis?.settings)
   const configured = read === undefined ? "no" : yield* configuredFor(read.run, read.snapshot)
   const isPrivate = (one: Publication) => workspace !== undefined && isPrivateRow(workspace, one)
   const waitsForPrivate = run?.analysis?.private !== undefined && isContent(row) && !isPrivate(row)

@@ -7,14 +7,15 @@ import { targetKey } from "../../src/domain/Change.ts"
 import { labelsFor } from "../../src/outputs/Labels.ts"
 import { fillDescription } from "../../src/outputs/DescriptionBlock.ts"
 import { renderWalkthrough, walkthroughMarker } from "../../src/outputs/Walkthrough.ts"
+import { withSettings } from "../../src/domain/RepositorySettings.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import { executed, postOnce, unexecuted } from "./CommandedChange.ts"
 import type { CommandedChange } from "./CommandedChange.ts"
 
 export const describeChange = Effect.fnUntraced(function* (subject: CommandedChange) {
   const { change, client, number, workspace } = subject
-  const { output_language: language } = workspace.review
   const run = yield* (yield* Runs).latestAnalysis(targetKey(change))
+  const { output_language: language } = withSettings(workspace, run?.analysis?.settings).review
   const text = run?.analysis && renderWalkthrough(run.analysis, run.head, language)
   if (text === undefined) {
     yield* postOnce(subject, labelsFor(language).notDescribed)

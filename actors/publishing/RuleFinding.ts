@@ -18,6 +18,7 @@ import { Outputs } from "../../src/outputs/Outputs.ts"
 import { planVerdict } from "../../src/outputs/PlannedVerdict.ts"
 import { statementRows } from "../../src/outputs/StatementRow.ts"
 import { hasStatus } from "../../src/outputs/StatusEnd.ts"
+import { withSettings } from "../../src/domain/RepositorySettings.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import type { Run } from "../../src/store/Runs.ts"
@@ -56,7 +57,7 @@ const planAgain = Effect.fnUntraced(function* (run: Run, analysis: Analysis, rul
   const configured = snapshot.workspaces.get(run.workspace)
   if (configured === undefined) return undefined
   const { change, head, id: runId, targetKey } = run
-  const workspace = withRouteAnalysis(configured, change)
+  const workspace = withSettings(withRouteAnalysis(configured, change), analysis.settings)
   const seconds = yield* readSeconds(run)
   const outputs = yield* Outputs
   const input = {

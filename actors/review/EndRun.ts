@@ -22,6 +22,7 @@ import { reactionRows } from "../../src/outputs/ReplyRows.ts"
 import { statementRows } from "../../src/outputs/StatementRow.ts"
 import { hasStatus } from "../../src/outputs/StatusEnd.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
+import { withSettings } from "../../src/domain/RepositorySettings.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import type { Run } from "../../src/store/Runs.ts"
 import { publishers } from "../publishing/ChangePublisher.ts"
@@ -91,7 +92,8 @@ const addEnd = (run: Run, work: ReviewWork, to: RunStatus, reason: Reason) => {
 }
 
 /** Stores the analysis. From here on it is published, and no further model call is made. */
-export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, found: Analysis) {
+export const completeRun = Effect.fnUntraced(function* (run: Run, given: ReviewWork, found: Analysis) {
+  const work = { ...given, workspace: withSettings(given.workspace, found.settings) }
   const outputs = yield* Outputs
   const analysis = yield* withDismissals(run, work, found)
   const open = openFindings(analysis)

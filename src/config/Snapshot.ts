@@ -4,6 +4,7 @@
  */
 import type { Redacted, Result } from "effect"
 import type { TriggerKind } from "../domain/Kinds.ts"
+import type { SettingName } from "../domain/RepositorySettings.ts"
 import type { Document, GivenDocument } from "./Document.ts"
 import type { ConfigIssue } from "./ConfigIssue.ts"
 import type { AgentConfig, SandboxConfig } from "./schema/Agent.ts"
@@ -90,6 +91,8 @@ export interface Workspace {
   readonly prompt: WorkspacePrompt
   readonly triage: Triage
   readonly contextRepositories: ReadonlyArray<ContextRepository>
+  /** Settings that a repository may choose for its reviews. */
+  readonly repositorySettings: ReadonlyArray<SettingName>
   /** Returns the validated directory of a source, relative to the layout root, or why its names yield no safe path. */
   readonly workPath: (trigger: string, source: SourceFacts) => Result.Result<string, Reason>
   /** Group names in llm.model_chain; undefined only if no groups are configured. */

@@ -6,6 +6,7 @@ import { addUsd, noMoney, Usd } from "./Money.ts"
 import { toSnakeCase } from "./Record.ts"
 import { Finding } from "./Problem.ts"
 import { Reason } from "./Reason.ts"
+import { RepositorySettings } from "./RepositorySettings.ts"
 import { ReviewRound } from "./Round.ts"
 import { RuleUse } from "./RuleUse.ts"
 import { CheckedCode } from "./IssueCode.ts"
@@ -173,6 +174,8 @@ export const Analysis = Schema.Struct({
   patches: Schema.optional(Schema.Array(FilePatch)),
   /** Rules of the repository that applied to what was read. Absent if there is none. */
   rules: Schema.optional(Schema.Array(RuleUse)),
+  /** Settings that the repository chose. Absent if its workspace permits none. */
+  settings: Schema.optional(RepositorySettings),
   /** Absent where nothing was reviewed, such as for a reply. */
   inputs: Schema.optional(ReviewInputs),
   /** Code of open managed issues that is gone from its file at the head, or moved with it. Absent if there is none. */

@@ -34,6 +34,7 @@ import type { PassPlan, PlanInput } from "./plan/PlanPasses.ts"
 import type { PatchTooLarge } from "./read/PatchTooLarge.ts"
 import { noteInputs } from "./read/NoteInputs.ts"
 import { readChange } from "./read/ReadChange.ts"
+import { readSettings } from "./read/ReadSettings.ts"
 import type { ReadChange } from "./read/ReadChange.ts"
 import type { AnalysisError } from "./AnalysisError.ts"
 import { ChangeThreads } from "./ChangeThreads.ts"
@@ -41,6 +42,7 @@ import type { ChangeThread } from "./ChangeThreads.ts"
 import { reviewPasses } from "./passes/ReviewPasses.ts"
 import { recordRound, settleFindings } from "./passes/SettleRound.ts"
 import type { RoundContext } from "./passes/SettleRound.ts"
+import { withSettings } from "../domain/RepositorySettings.ts"
 import { carriedOn } from "../review/Rounds.ts"
 import { toRuleUse } from "../review/Rules.ts"
 import type { ReviewedPasses } from "./passes/ReviewPasses.ts"
@@ -93,16 +95,19 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
   AgentError | CheckoutError | PatchTooLarge | AnalysisError,
   Agent | Catalog | ChangeThreads | ModelRun | Scope.Scope
 > {
-  const { previous, workspace } = given
-  const isPrivate = privateFindings(workspace.review)
+  const { previous } = given
   const noted = noteInputs(given.checkout)
+  const chosen = yield* readSettings(noted.checkout, given.workspace)
+  const workspace = withSettings(given.workspace, chosen?.settings)
+  const isPrivate = privateFindings(workspace.review)
   const input = {
     ...given,
+    workspace,
     checkout: noted.checkout,
     ...(previous === undefined ? {} : { previous: joinPrivate(previous, isPrivate) })
   }
   const change = yield* (yield* ChangeThreads).open(threadMemory(workspace))
-  const read = yield* readChange(change, input.checkout, workspace, input.filters)
+  const read = yield* readChange(change, input.checkout, workspace, input.filters, chosen?.settings.exclude)
   // Before the commits of the change, which take its place in the thread.
   const checked = yield* checkIssueCode(change, input.issueCode)
   const carried = yield* carryOver(change, read, input)
@@ -116,6 +121,8 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
   const key = yield* deriveFence(["private", given.checkout.head])
   return {
     ...separatePrivate(analysis, isPrivate, key),
+    notices: [...(chosen?.notices ?? []), ...analysis.notices],
+    ...(chosen === undefined ? {} : { settings: chosen.settings }),
     inputs: noted.inputs(),
     ...(checked.length === 0 ? {} : { checked })
   }

@@ -56,6 +56,10 @@ export interface Labels {
   /** Instructions of the base branch, and those that do not exist. */
   readonly instructions: string
   readonly notFound: string
+  /** Settings of the repository, and those that its workspace does not permit. */
+  readonly settings: string
+  readonly notAllowed: string
+  readonly noSettings: string
   readonly applied: (applied: number, found: number) => string
   /** Rule of the repository that a problem breaks. */
   readonly rule: (id: string) => string
@@ -210,6 +214,9 @@ const english: Labels = {
   leftOut: "Not read, or not in full",
   instructions: "Instructions applied",
   notFound: "Not found",
+  settings: "Settings of the repository applied",
+  notAllowed: "not permitted",
+  noSettings: "none",
   applied: (applied, found) => `${applied} of ${found}`,
   rule: (id) => `rule ${id}`,
   linesRead: (read, changed) => `${read} of ${changed} changed lines read`,
@@ -350,6 +357,9 @@ const chinese: Labels = {
   leftOut: "未读或未完整读取",
   instructions: "已应用的说明",
   notFound: "未找到",
+  settings: "已应用的仓库设置",
+  notAllowed: "未获许可",
+  noSettings: "无",
   applied: (applied, found) => `${found} 个中的 ${applied} 个`,
   rule: (id) => `规则 ${id}`,
   linesRead: (read, changed) => `已读 ${read}/${changed} 行改动`,

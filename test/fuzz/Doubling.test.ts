@@ -93,7 +93,8 @@ const readBinaries = (count: number) => {
   const review = { include: ["**"], exclude: [], max_files: count, max_file_bytes: 1 }
   const rules = { ...review, ignore_file: "i", ignore_file_scope: "all" as const }
   const filters = { watchPath: [], include: [], exclude: [] }
-  work.select({ review: rules, filters, ignoreText: "", attributes: "" })
+  const settings = { name: "s", exclude: [] }
+  work.select({ review: rules, filters, ignoreText: "", settings, attributes: "" })
   work.list(packPaths(list.map((one) => ({ ...one, oldMode: undefined }))), true)
   work.beginDiff()
   const added = ({ path }: { readonly path: string }) =>

@@ -40,6 +40,7 @@ export const testWorkspace = (
     readonly outputs?: GivenDocument["outputs"]
     readonly agent?: typeof AgentConfig.Type
     readonly modelChain?: string | undefined
+    readonly repositorySettings?: Workspace["repositorySettings"]
   } = {}
 ): Workspace => ({
   id: "test",
@@ -54,6 +55,7 @@ export const testWorkspace = (
   triage: resolve(Triage),
   workPath: () => Result.succeed("test"),
   contextRepositories: [],
+  repositorySettings: settings.repositorySettings ?? [],
   modelChain: "modelChain" in settings ? settings.modelChain : "default",
   triageModelChain: undefined,
   authorResolutionModelChain: undefined

@@ -297,6 +297,13 @@ export const RunDetails = Schema.Struct({
   ).annotate({ description: "Problems of kinds below `review.acceptance_floor`: only the summary lists them" }),
   coverage: Schema.optionalKey(Coverage),
   rules: Schema.Array(AppliedRule).annotate({ description: "Rules of the repository that applied to what was read" }),
+  settings: Schema.optionalKey(
+    Schema.Struct({
+      found: Schema.Boolean.annotate({ description: "False if the base branch has no `.aicr/settings.yaml`" }),
+      applied: Schema.Array(Schema.String).annotate({ description: "Names of settings that applied" }),
+      not_allowed: Schema.Array(Schema.String).annotate({ description: "Names of those that are not permitted" })
+    })
+  ).annotateKey({ description: "Settings of the repository; absent if its workspace permits none" }),
   notices: Schema.Array(Reason).annotate({ description: "Truncation, dropped problems, fallbacks" }),
   models: Schema.Array(Schema.String).annotate({ description: "Models in order of first use, as provider/model" }),
   models_used: Schema.Array(ModelUsage).annotate({ description: "Usage by model; empty in records of old versions" }),

@@ -4,6 +4,7 @@ import type { Usage } from "../../domain/Analysis.ts"
 import type { Coverage } from "../../domain/Coverage.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import type { DatedPublication, Publication } from "../../domain/Publication.ts"
+import type { RepositorySettings } from "../../domain/RepositorySettings.ts"
 import type { DatedOutcome } from "../../store/Outcomes.ts"
 import type { StoredEvent } from "../../store/Receipts.ts"
 import type { Run } from "../../store/Runs.ts"
@@ -84,6 +85,12 @@ const coverageView = (found: Coverage) => ({
   skipped: found.skipped.map(skippedFile.view)
 })
 
+const settingsView = ({ applied, found, notAllowed }: RepositorySettings) => ({
+  found,
+  applied,
+  not_allowed: notAllowed
+})
+
 const outcomeView = (found: DatedOutcome) => ({ status: found.outcome, ...outcome.view(found) })
 
 /** Findings with what became of them; those of a review that was not published have no outcome. */
@@ -162,6 +169,7 @@ export const runDetails = (run: RunWithEvents, { deliveries, outcomes, previous,
     folded_findings: (run.analysis?.folded ?? []).map(({ finding, why }) => ({ finding: findingView(finding), why })),
     coverage: run.analysis === undefined ? undefined : coverageView(run.analysis.coverage),
     rules: (run.analysis?.rules ?? []).map(appliedRule.view),
+    settings: run.analysis?.settings && settingsView(run.analysis.settings),
     notices: run.analysis?.notices ?? [],
     models: run.analysis?.models ?? [],
     models_used: run.analysis === undefined ? [] : modelsUsed(run.analysis.usage),

@@ -12,6 +12,7 @@ import { nextLease, noLease } from "../../domain/FencingToken.ts"
 import { newId } from "../../domain/Ids.ts"
 import { Outputs } from "../../outputs/Outputs.ts"
 import { Outbox } from "../../store/Outbox.ts"
+import { withSettings } from "../../domain/RepositorySettings.ts"
 import { Runs } from "../../store/Runs.ts"
 import { inEnglish } from "../../text/en.ts"
 import { ExitWith } from "../Exit.ts"
@@ -58,7 +59,8 @@ export const publishReview = Effect.fn("publishReview")(function* (
     const run = yield* runs.begin(begun, token, now)
     if (run === undefined) return yield* failed("the review could not be recorded")
     yield* runs.move(run.id, token, "analyzing", now)
-    const input = { runId: run.id, targetKey, change, head, workspace, runUrl: undefined, analysis }
+    const chosen = withSettings(workspace, analysis.settings)
+    const input = { runId: run.id, targetKey, change, head, workspace: chosen, runUrl: undefined, analysis }
     // Messages on chat platforms cannot be looked up, and a label refers to the service's reviews.
     const rows = outputs.plan(input).filter(({ operation: { _tag } }) => _tag !== "Chat" && _tag !== "Label")
     yield* runs.complete(run.id, token, analysis, rows, now)

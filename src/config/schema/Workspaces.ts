@@ -1,5 +1,6 @@
 /** Schema of `workspaces`: repositories to review, and differences from the global settings. */
 import { Schema } from "effect"
+import { settingNames } from "../../domain/RepositorySettings.ts"
 import type { Resolved } from "../fields/Field.ts"
 import { defaulted, group, kinds, layer, nodeFile, optional, required } from "../fields/Field.ts"
 import { sourceMatcher, SourceMatcher } from "../formats/Patterns.ts"
@@ -157,6 +158,10 @@ const layers = {
   context_repositories: layer(
     list(ContextRepository, { maxItems: 64 }),
     "workspaces.instances.<id>.context_repositories"
+  ),
+  repository_settings: layer(
+    list(choice(...settingNames), { unique: true }),
+    "workspaces.instances.<id>.repository_settings"
   )
 }
 

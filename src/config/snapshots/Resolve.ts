@@ -110,6 +110,7 @@ export const resolveWorkspaces = (
       contextRepositories: (instance.context_repositories ?? defaults.context_repositories ?? []).map((repository) =>
         resolve(ContextRepository, repository)
       ),
+      repositorySettings: instance.repository_settings ?? defaults.repository_settings ?? [],
       workPath: (trigger, source) => path({ workspace: id, trigger, source }),
       ...(anyGroups
         ? chains

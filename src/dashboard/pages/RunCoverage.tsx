@@ -25,6 +25,18 @@ const SkippedRow = ({ file }: { readonly file: Skipped }) => (
   </li>
 )
 
+const Settings = ({ run: { settings } }: { readonly run: RunDetails }) => {
+  if (settings === undefined) return null
+  const list = (names: ReadonlyArray<string>): string => names.join(" · ") || "–"
+  return (
+    <p className="quiet">
+      {settings.found
+        ? t("coverage.settings", { applied: list(settings.applied), refused: list(settings.not_allowed) })
+        : t("coverage.settings.missing")}
+    </p>
+  )
+}
+
 export const RunCoverage = ({ run }: { readonly run: RunDetails }) => {
   const { coverage } = run
   if (coverage === undefined) return null
@@ -80,6 +92,7 @@ export const RunCoverage = ({ run }: { readonly run: RunDetails }) => {
           })}
         </p>
       )}
+      <Settings run={run} />
       {run.rules.length === 0 ? null : (
         <p className="quiet">
           {t("coverage.rules", {

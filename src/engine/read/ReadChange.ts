@@ -5,6 +5,7 @@
 import { Effect } from "effect"
 import type { Workspace } from "../../config/Snapshot.ts"
 import type { SkippedFile, SkipReason } from "../../domain/Coverage.ts"
+import { settingsFile } from "../../domain/RepositorySettings.ts"
 import type { TriggerFilters } from "../../review/SelectFiles.ts"
 import type { Checkout, CheckoutError } from "../../vcs/Checkout.ts"
 import { inParts, listPaths, pathsAt } from "./ListPaths.ts"
@@ -73,13 +74,16 @@ export const readChange = Effect.fn("readChange")(function* (
   change: ChangeThread,
   checkout: Checkout,
   { review }: Workspace,
-  filters: TriggerFilters
+  filters: TriggerFilters,
+  /** Patterns of the settings of the repository. */
+  exclude: ReadonlyArray<string> = []
 ): Effect.fn.Return<ReadChange, CheckoutError | PatchTooLarge | AnalysisError> {
   const ignoreText = (yield* checkout.file(review.ignore_file, "rules", maxIgnoreBytes)) ?? ""
   const attributes = (yield* checkout.file(attributesFile, "rules", maxIgnoreBytes)) ?? ""
-  const { include, exclude, max_files, max_file_bytes, ignore_file, ignore_file_scope } = review
-  const rules = { include, exclude, max_files, max_file_bytes, ignore_file, ignore_file_scope }
-  yield* change.run("select", { review: rules, filters, ignoreText, attributes })
+  const { include, max_files, max_file_bytes, ignore_file, ignore_file_scope } = review
+  const rules = { include, exclude: review.exclude, max_files, max_file_bytes, ignore_file, ignore_file_scope }
+  const settings = { name: `${settingsFile}, review.exclude`, exclude }
+  yield* change.run("select", { review: rules, filters, ignoreText, settings, attributes })
   const listed = yield* checkout.changes(review.max_changed_paths)
   yield* listPaths(change, listed)
   const candidates = pathsAt(listed, yield* change.run("candidates"))

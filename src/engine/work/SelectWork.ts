@@ -17,17 +17,21 @@ interface SelectInput {
   readonly filters: TriggerFilters
   /** Ignore file of the base branch, like the attributes; empty where the file does not exist. */
   readonly ignoreText: string
+  /** Valid patterns of the settings of the repository (review/RepositorySettings.ts), and the name of the setting. */
+  readonly settings: { readonly name: string; readonly exclude: ReadonlyArray<string> }
   readonly attributes: string
 }
 
 export const makeSelectWork = ({ comparison, rules }: ReadState) => ({
-  select: ({ review, filters, ignoreText, attributes }: SelectInput): void => {
+  select: ({ review, filters, ignoreText, settings, attributes }: SelectInput): void => {
     const ignored = parseIgnoreFile(ignoreText)
+    const chosen = parseIgnoreFile(settings.exclude.join("\n"))
     rules.refusedRules = ignored.refused
     const { ignore_file, ignore_file_scope: scope } = review
     const ignoredBy = (path: string): string | undefined => {
       const rule = ignored.ignoredBy(path)
-      if (rule === undefined) return undefined
+      if (rule === undefined)
+        return chosen.ignoredBy(path) !== undefined && !isProtectedPath(path) ? settings.name : undefined
       if (scope === "all" || (scope === "unprotected" && !isProtectedPath(path))) return `${ignore_file}, ${rule}`
       rules.overruled.add(path)
       return undefined

@@ -201,6 +201,10 @@ ${foldedSection("folded")}`
 
 {{/if}}
 {{/if}}
+{{#if coverage.settings}}
+**{{labels.settings}}:** {{coverage.settings}}
+
+{{/if}}
 {{#if coverage.left_out}}
 **{{labels.leftOut}}:**
 

@@ -17,6 +17,7 @@ const forOperators: ReadonlySet<Reason["_tag"]> = new Set([
   "ProblemsBelowSeverity",
   "ProblemsRefuted",
   "RulesMuted",
+  "SettingsNotAllowed",
   "ProblemsUndecided",
   "FilesFramed",
   // The line of coverage has their number.

@@ -11,6 +11,7 @@ import type { Severity } from "../../domain/Kinds.ts"
 import { severityRank } from "../../domain/Kinds.ts"
 import { formatUsd } from "../../domain/Money.ts"
 import type { Finding } from "../../domain/Problem.ts"
+import { settingsFile } from "../../domain/RepositorySettings.ts"
 import type { PublishInput } from "../channels/Channel.ts"
 import { labelsFor, reviewLabels } from "../Labels.ts"
 import type { Labels } from "../Labels.ts"
@@ -306,7 +307,7 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
     more_at_lines: shares.inline.length > maxItems ? labels.more(shares.inline.length - maxItems) : undefined,
     listed: listed.length === 0 ? undefined : listed.map(toView),
     notices: [...analysis.notices, ...notices].filter(isForReaders).map((notice) => safe.line(show(notice))),
-    coverage: coverageView(analysis.coverage, labels, safe)
+    coverage: { ...coverageView(analysis.coverage, labels, safe), settings: settingsText(analysis, labels, safe) }
   }
 }
 
@@ -347,6 +348,18 @@ const instructionsView = ({ instructions }: Coverage, labels: Labels, safe: Safe
       .map(safe.codeSpan)
       .join(", ")
   }
+}
+
+/** Renders which settings of the repository apply; undefined if its workspace permits none. */
+const settingsText = ({ settings }: Pick<Analysis, "settings">, labels: Labels, safe: SafeText) => {
+  if (settings === undefined) return undefined
+  const { applied, found, notAllowed } = settings
+  if (!found) return `${safe.codeSpan(settingsFile)} (${labels.notFound})`
+  const parts = [
+    ...(applied.length === 0 ? [] : [applied.map(safe.codeSpan).join(", ")]),
+    ...(notAllowed.length === 0 ? [] : [`${labels.notAllowed}: ${notAllowed.map(safe.codeSpan).join(", ")}`])
+  ]
+  return parts.length === 0 ? labels.noSettings : parts.join("; ")
 }
 
 /** Returns problems that only the summary lists. */

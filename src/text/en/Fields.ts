@@ -786,6 +786,8 @@ export const fieldTexts = {
     "Skills that are always active, whatever their Applies To globs say.",
   "workspaces.instances.<id>.prompt.system_prompt":
     "Name in prompts.system; replaces the base prompt. Takes precedence over base_system_prompt_file and the built-in base.",
+  "workspaces.instances.<id>.repository_settings":
+    "Fields of reviews that a repository may set in .aicr/settings.yaml of its protected base branch. max_problems may only be lowered and min_severity only raised; exclude adds patterns and never hides a protected path.",
   "workspaces.instances.<id>.sandbox": "Sandbox, merged per field over the global one, defaults and instance.",
   "workspaces.instances.<id>.source_repo": "The repository of this workspace. For several repositories, use match.",
   "workspaces.instances.<id>.source_repo.repo": "Repository reference.",

@@ -262,6 +262,8 @@ export const pageTexts = {
   "coverage.more": "and {count} more",
   "coverage.note": "{read} of {changed} changed lines in {files} files",
   "coverage.reviewed": "Files that were read: {count}",
+  "coverage.settings": "Settings of the repository applied: {applied}. Not permitted: {refused}.",
+  "coverage.settings.missing": "Settings of the repository: .aicr/settings.yaml was not found.",
   "coverage.rules": "Rules that applied: {rules}",
   "credential.redirected": "kept, sent elsewhere",
   "credential.renamed": "renamed from",

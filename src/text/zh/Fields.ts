@@ -704,6 +704,8 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "workspaces.instances.<id>.prompt.force_skills": "始终启用的技能，无论其 Applies To 的 glob 如何。",
   "workspaces.instances.<id>.prompt.system_prompt":
     "prompts.system 中的名称，取代基础提示词。优先于 base_system_prompt_file 和内置的基础提示词。",
+  "workspaces.instances.<id>.repository_settings":
+    "允许仓库在受保护目标分支的 .aicr/settings.yaml 中设置的评审字段。max_problems 只能调低，min_severity 只能调高；exclude 只追加模式，且绝不隐藏受保护的路径。",
   "workspaces.instances.<id>.sandbox": "沙箱，逐字段合并到全局、默认值和实例的设置之上。",
   "workspaces.instances.<id>.source_repo": "此工作区的唯一仓库，不能与 match 同时使用。",
   "workspaces.instances.<id>.source_repo.repo": "仓库的引用。",

@@ -258,6 +258,8 @@ export const pageTexts = {
   "coverage.more": "以及另外 {count} 个",
   "coverage.note": "{files} 个文件，{changed} 行变更中读取了 {read} 行",
   "coverage.reviewed": "已读取的 {count} 个文件",
+  "coverage.settings": "已应用的仓库设置：{applied}。未获许可：{refused}。",
+  "coverage.settings.missing": "仓库设置：未找到 .aicr/settings.yaml。",
   "coverage.rules": "适用的规则：{rules}",
   "credential.redirected": "保留，但发送目标已更改",
   "credential.renamed": "重命名自",

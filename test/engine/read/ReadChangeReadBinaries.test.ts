@@ -55,7 +55,8 @@ const read = async (
   const review = { include: [], exclude: [], max_files: 100_000, max_file_bytes: 1_000_000 }
   const rules = { ...review, include: ["**"], ignore_file: ".aicrignore", ignore_file_scope: "all" as const }
   const filters = { watchPath: [], include: [], exclude: [] }
-  work.select({ review: rules, filters, ignoreText: "", attributes: "" })
+  const settings = { name: "s", exclude: [] }
+  work.select({ review: rules, filters, ignoreText: "", settings, attributes: "" })
   work.list(
     packPaths(paths.map((path) => ({ path, status: "added" as const, oldMode: undefined, newMode: "100644" }))),
     true

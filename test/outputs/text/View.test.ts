@@ -57,6 +57,18 @@ it("the coverage names the instructions that applied, and those that do not exis
   expect(view(read)).not.toHaveProperty("instructions")
 })
 
+it("the coverage names the settings of the repository: applied, not permitted, or not found", () => {
+  const shares = { visible: [], inline: [], hidden: 0, late: [], folded: [] }
+  const options = { mention: false, since: false, notices: [], safe: gfm }
+  const settings = (given: Analysis["settings"]) =>
+    summaryView(input([], { analysis: { ...analysis([]), settings: given } }), shares, options).coverage.settings
+  const found = { found: true, applied: ["review.exclude"], notAllowed: ["a`b"], review: {} }
+  expect(settings(found)).toBe("`review.exclude`; not permitted: `` a`b ``")
+  expect(settings({ ...found, found: false })).toBe("`.aicr/settings.yaml` (Not found)")
+  expect(settings({ ...found, applied: [], notAllowed: [] })).toBe("none")
+  expect(settings(undefined)).toBeUndefined()
+})
+
 describe("the coverage of a large change", () => {
   const paths = Array.from({ length: 10_000 }, (_, at) => `src/file${at}.ts`)
   const skipped = paths.map((path) => ({ path, reason: "max_files" as const }))
