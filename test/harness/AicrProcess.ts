@@ -7,6 +7,7 @@ import type { ChildProcess } from "node:child_process"
 import { readdir, readFile, readlink } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import { readTreeMillis } from "./ProcessorTime.ts"
 import { serviceFlags } from "./ServiceFlags.ts"
 import { waitUntil } from "./Wait.ts"
 
@@ -123,20 +124,8 @@ export class AicrProcess implements AsyncDisposable {
   }
 
   /** Processor time in milliseconds that it and its child processes have used, running and ended ones. */
-  async processorMillisOfAll(): Promise<number> {
-    const pids = [this.#running().pid ?? 0]
-    let ticks = 0
-    for (const pid of pids) {
-      const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")
-      // Fields 14 to 17, of the process and of its children that have ended.
-      const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
-      if (text !== "") ticks += fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
-      for (const task of await readdir(`/proc/${pid}/task`).catch(() => [])) {
-        const children = await readFile(`/proc/${pid}/task/${task}/children`, "utf8").catch(() => "")
-        pids.push(...children.split(" ").filter(Boolean).map(Number))
-      }
-    }
-    return ticks * 10
+  processorMillisOfAll(): Promise<number> {
+    return readTreeMillis(this.#running().pid ?? 0)
   }
 
   /** Maximum of its memory so far in MiB, without its child processes. */

@@ -6,6 +6,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { compiledCode } from "./BundledScript.ts"
+import { reportTimes } from "./TimeReport.ts"
 
 const name = "AICR_TEST_RUN_FOLDER"
 
@@ -48,7 +49,13 @@ const limitCompiledCode = (): void => {
 const setup = (): (() => void) => {
   limitCompiledCode()
   process.env["NODE_COMPILE_CACHE"] ??= compiledCode
-  return makeFolder()
+  const startedAt = performance.now()
+  const isFirst = process.env[name] === undefined
+  const remove = makeFolder()
+  return () => {
+    if (isFirst) reportTimes((performance.now() - startedAt) / 1000)
+    remove()
+  }
 }
 
 export default setup
