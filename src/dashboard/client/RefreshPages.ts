@@ -78,8 +78,8 @@ const countNewer = async (shown: ShownPages, fresh: ItemPage, read: Read): Promi
     if (index !== undefined) {
       const above = await read(cursor, index)
       const isSame = itemKey(above.items.at(-1)) === itemKey(page.items[index - 1])
-      // If another row arrived since, the next event repeats this.
-      return above.next_cursor === null || !isSame ? shown : mark(before + index, above.next_cursor)
+      // If another row arrived since, its event repeats this. Until then the first page is not read from the start of the list.
+      return above.next_cursor === null || !isSame ? mark(before + index) : mark(before + index, above.next_cursor)
     }
     // Nothing that is shown exists any more.
     if (page.next_cursor === null) return replaceTop(shown, fresh)
