@@ -18,14 +18,9 @@ export const common = {
 /** Node loads modules as it does for the service, with the compiled code that RunFolder.ts keeps: nothing is transformed, also not by a first run. */
 export const loadedByNode = { viteModuleRunner: false, nodeLoader: false }
 
-/**
- * Files that get a process of their own: they start programs and wait for them most of the time, measure the memory of the process, or change
- * what all of it shares.
- */
+/** Files that get a process of their own: they kill, confine or measure processes, or change what all of this process shares. */
 const separate = [
-  ...["cli", "demo", "engine/threads", "fuzz", "nats", "sandbox", "scenarios"].map(
-    (name) => `test/${name}/**/*.test.ts`
-  ),
+  ...["engine/threads", "fuzz", "sandbox"].map((name) => `test/${name}/**/*.test.ts`),
   "test/engine/ChangeThreads*.test.ts",
   "test/**/*Kill*.test.ts"
 ]
@@ -37,15 +32,7 @@ export default defineConfig({
     experimental: loadedByNode,
     sequence: { sequencer: MixedOrder },
     projects: [
-      {
-        extends: true,
-        test: {
-          name: "separate",
-          include: separate,
-          exclude: excluded,
-          globalSetup: [fileURLToPath(new URL("test/harness/FreshProgram.ts", import.meta.url))]
-        }
-      },
+      { extends: true, test: { name: "separate", include: separate, exclude: excluded } },
       {
         extends: true,
         // To load the modules of a file takes as long as its tests: a process that has loaded them runs many files.

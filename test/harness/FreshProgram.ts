@@ -8,9 +8,7 @@ import { findProgram } from "../../src/app/program/FindProgram.mjs"
 
 const root = join(import.meta.dirname, "../..")
 
-const setup = (): void => {
+export const bundleProgram = (): void => {
   if (findProgram(root).isBundled) return
   spawnSync(process.execPath, [join(root, "src/app/program/Build.mjs"), "--warm"], { stdio: "ignore" })
 }
-
-export default setup

@@ -9,7 +9,8 @@ interface Reading {
   readonly processorMillis: number
 }
 
-const shared: { aicrLastReading?: Reading } = globalThis
+/** A process runs this file once for each file of tests. */
+const shared: typeof globalThis & { aicrLastReading?: Reading } = globalThis
 
 afterAll(async () => {
   const before = shared.aicrLastReading ?? { wallMillis: 0, processorMillis: 0 }

@@ -1,34 +1,34 @@
 /**
- * Order of files of tests: those that share a process run in blocks between those with a process of their own, so that the processor works
- * while the others wait. By default one project follows the other. A block is long, because its processes, one for each worker, end with it, and
- * the next ones load the same modules again, which takes two seconds of a processor.
+ * Order of files of tests: those that start programs and wait for them are spread evenly between those that compute, so that the processor works while
+ * the others wait. A process of tests runs one file after the other, until the next one needs a process of its own; it is not filled with more
+ * modules than it has memory for, because the files of the second kind are spread, too. Bundles the program before files that start it.
  */
 import { BaseSequencer } from "vitest/node"
 import type { TestSpecification } from "vitest/node"
+import { bundleProgram } from "./FreshProgram.ts"
 
-const blockLength = 64
+/** Spreads lists evenly over each other, and keeps the order of each. */
+export const mix = <A>(...lists: ReadonlyArray<ReadonlyArray<A>>): Array<A> =>
+  lists
+    .flatMap((list) => list.map((item, index) => ({ item, at: (index + 0.5) / list.length })))
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ item }) => item)
 
-/** Spreads blocks of `shared` evenly between `separate`, and keeps both orders. */
-export const mix = <A>(separate: ReadonlyArray<A>, shared: ReadonlyArray<A>): Array<A> => {
-  const blocks = Math.ceil(shared.length / blockLength)
-  const mixed: Array<A> = []
-  let taken = 0
-  for (let block = 0; block < blocks; block++) {
-    const until = Math.round(((block + 1) * separate.length) / (blocks + 1))
-    mixed.push(...separate.slice(taken, until), ...shared.slice(block * blockLength, (block + 1) * blockLength))
-    taken = until
-  }
-  return [...mixed, ...separate.slice(taken)]
-}
+/** Files of tests that start programs and wait for them most of the time. */
+const waiting = /\/test\/(?:cli|demo|nats|scenarios)\//
 
 export class MixedOrder extends BaseSequencer {
   override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
     // oxlint-disable-next-line unicorn/no-array-sort -- of the sequencer
     const sorted = await super.sort(files)
     const isSeparate = ({ project }: TestSpecification) => project.config.isolate
+    const isWaiting = (file: TestSpecification) => waiting.test(file.moduleId)
+    if (sorted.some((file) => isSeparate(file) || isWaiting(file))) bundleProgram()
+    const shared = sorted.filter((file) => !isSeparate(file))
     return mix(
-      sorted.filter(isSeparate),
-      sorted.filter((file) => !isSeparate(file))
+      shared.filter(isWaiting),
+      shared.filter((file) => !isWaiting(file)),
+      sorted.filter(isSeparate)
     )
   }
 }
