@@ -2,6 +2,7 @@
  * Gives the temporary files of a run of the suites a folder of their own, and removes it with all that tests and their programs left. The
  * processes of the suites keep the code that they compiled, as the service does.
  */
+import { execFileSync } from "node:child_process"
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -42,11 +43,23 @@ const limitCompiledCode = (): void => {
   if (!existsSync(compiledCode)) return
   for (const version of readdirSync(compiledCode)) {
     const folder = join(compiledCode, version)
-    if (readdirSync(folder).length > maxCompiled) rmSync(folder, { recursive: true, force: true })
+    // Another run may be writing to it.
+    if (readdirSync(folder).length > maxCompiled) rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+/** The number of the commit, so that the samples of a run can be repeated, and every member of their tables has its turn. */
+const seedOfCommit = (): string => {
+  try {
+    const head = execFileSync("git", ["rev-parse", "HEAD"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })
+    return String(Number.parseInt(head.slice(0, 7), 16))
+  } catch {
+    return "1"
   }
 }
 
 const setup = (): (() => void) => {
+  process.env["AICR_TEST_SEED"] ??= seedOfCommit()
   limitCompiledCode()
   process.env["NODE_COMPILE_CACHE"] ??= compiledCode
   const startedAt = performance.now()

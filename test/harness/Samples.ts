@@ -49,6 +49,16 @@ export const isWhole = (variable: Sampled): boolean => process.env[variable] ===
 export const takeSample = <A>(variable: Sampled, items: ReadonlyArray<A>, step: number): ReadonlyArray<A> =>
   isWhole(variable) ? items : items.filter((_, index) => index % step === 0)
 
+/** Number of the run, which decides whose turn it is. */
+const seed = Number(process.env["AICR_TEST_SEED"] ?? 1)
+
+/**
+ * One item, or all of them: where one story is told at several hosts or stores, `npm test` tells it at one of them, and at another one after another
+ * commit (RunFolder.ts). Suites with different offsets take different ones.
+ */
+export const takeTurn = <A>(variable: Sampled, items: ReadonlyArray<A>, offset = 0): ReadonlyArray<A> =>
+  isWhole(variable) ? items : items.filter((_, index) => index === (seed + offset) % items.length)
+
 /** Whether a pair of a table is tried: every `step`-th one of each row and of each column, or all of them. */
 export const isPairTried = (variable: Sampled, row: number, column: number, step: number): boolean =>
   isWhole(variable) || (row + column) % step === 0

@@ -43,7 +43,9 @@ export const renderTimes = (times: ReadonlyArray<FileTime>, seconds: number, pro
   return [
     `${times.length} files of tests took ${used.toFixed(0)} s of the processor and ${sum(times, "wallSeconds").toFixed(0)} s one after the other, in ${seconds.toFixed(0)} s: ${((100 * used) / (seconds * processors)).toFixed(0)} % of ${processors} processors`,
     "processor     wall",
-    ...expensive.map(({ file, processorSeconds, wallSeconds }) => ` ${column(processorSeconds)} ${column(wallSeconds)}  ${file}`)
+    ...expensive.map(
+      ({ file, processorSeconds, wallSeconds }) => ` ${column(processorSeconds)} ${column(wallSeconds)}  ${file}`
+    )
   ].join("\n")
 }
 
@@ -55,5 +57,7 @@ export const reportTimes = (seconds: number): void => {
   mkdirSync(dirname(target), { recursive: true })
   writeFileSync(target, text)
   const times = parse(text)
-  if (times.length > shownFiles) console.log(renderTimes(times, seconds, availableParallelism()))
+  if (times.length <= shownFiles) return
+  const seed = `AICR_TEST_SEED=${process.env["AICR_TEST_SEED"]} repeats the samples of this run`
+  process.stdout.write(`${renderTimes(times, seconds, availableParallelism())}\n${seed}\n`)
 }

@@ -16,6 +16,8 @@ import { listOrphans, makeFixture, processesWith, run, start, uniqueSeconds, usi
 import type { Fixture, KindUnderTest, Outcome, Program } from "./Fixture.ts"
 import { killedService } from "./KilledService.ts"
 import { runInService } from "./OtherUser.ts"
+import { takeTurn } from "../harness/Samples.ts"
+import type { Sampled } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 export interface Conformance extends KindUnderTest {
@@ -60,8 +62,16 @@ export const describeConformance = (kinds: Kinds): void =>
 /** Isolation and limits, for a machine where other parts of the kind hold. */
 export const describeConfinement = (kinds: Kinds): void => describeParts(kinds, [describeEscapes, describeLimits])
 
+/** Limits alone, for a kind whose isolation is that of another one. */
+export const describeLimited = (kinds: Kinds): void => describeParts(kinds, [describeLimits])
+
+const core = () => [describeStart, describeEscapes]
 /** Start and isolation alone, for a kind that is slow here. */
-export const describeCore = (kinds: Kinds): void => describeParts(kinds, [describeStart, describeEscapes])
+export const describeCore = (kinds: Kinds): void => describeParts(kinds, core())
+
+/** One of both in turn, for a kind whose start takes most of a minute. */
+export const describeCoreInTurn = (variable: Sampled, kinds: Kinds): void =>
+  describeParts(kinds, takeTurn(variable, core()))
 
 /** The promises that are checked for another user: all but the end of a scope, which is one of this process. */
 export const describeOtherUser = (kinds: Kinds): void =>

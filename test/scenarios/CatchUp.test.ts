@@ -2,13 +2,13 @@
  * The service is down while pull requests of a git host are opened, pushed, force pushed, closed, merged, made ready and commanded, and nothing
  * is delivered. After its start every open head is reviewed once. Then everything is delivered under new ids, and nothing more happens.
  * The process is killed during searches, its clock is wrong, and the host fails. AICR_TEST_CATCH_UP=all makes 63 changes of each host instead
- * of nine, kills the process 200 times instead of three, and tries every host.
+ * of nine, kills the process 200 times instead of three, and tries every host instead of one in turn.
  */
 import { expect, it, onTestFinished } from "vitest"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { closedWindow, DownHost } from "../harness/DownHost.ts"
 import { fault } from "../harness/FakeForge.ts"
-import { isWhole, takeSample } from "../harness/Samples.ts"
+import { isWhole, takeSample, takeTurn } from "../harness/Samples.ts"
 import { SetClock } from "../harness/SetClock.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
@@ -60,7 +60,7 @@ const change = async (host: DownHost, { group, ...pulls }: Awaited<ReturnType<ty
 
 const once = ["succeeded"]
 
-it.each(hosts)(
+it.each(takeTurn("AICR_TEST_CATCH_UP", hosts))(
   "what happens on %s while the service is down is reviewed once",
   async (kind) => {
     const host = await DownHost.start(kind)

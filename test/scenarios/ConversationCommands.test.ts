@@ -10,13 +10,13 @@ import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { getConversations } from "../harness/FakeHostConversations.ts"
 import { getThread } from "../harness/FakeThreads.ts"
 import { startReviewed, writeComment } from "../harness/ReviewedChange.ts"
-import { isWhole as isWholeOf } from "../harness/Samples.ts"
+import { isWhole as isWholeOf, takeTurn } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const isWhole = isWholeOf("AICR_TEST_CONVERSATIONS")
 
-// Conversations.test.ts has the other hosts.
-it.each(isWhole ? ForgeKind.literals : (["forgejo", "github"] as const))(
+// Conversations.test.ts takes one of the other hosts.
+it.each(isWhole ? ForgeKind.literals : takeTurn("AICR_TEST_CONVERSATIONS", ["forgejo", "github"] as const, 1))(
   "people decide about findings and reviews by commands at %s",
   async (kind) => {
     const { aicr, comment, describe, forge, model, pull, repository, stop } = await startReviewed(kind, {

@@ -9,13 +9,13 @@ import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { getConversations } from "../harness/FakeHostConversations.ts"
 import { getThread } from "../harness/FakeThreads.ts"
 import { startReviewed, writeComment } from "../harness/ReviewedChange.ts"
-import { isWhole as isWholeOf } from "../harness/Samples.ts"
+import { isWhole as isWholeOf, takeTurn } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const isWhole = isWholeOf("AICR_TEST_CONVERSATIONS")
 
-// ConversationCommands.test.ts has the other hosts.
-it.each(isWhole ? ForgeKind.literals : (["gitea", "gitlab"] as const))(
+// ConversationCommands.test.ts takes one of the other hosts.
+it.each(isWhole ? ForgeKind.literals : takeTurn("AICR_TEST_CONVERSATIONS", ["gitea", "gitlab"] as const))(
   "people and the service converse at %s",
   async (kind) => {
     const { comment, describe, forge, model, pull, replies, repository, stop } = await startReviewed(kind)

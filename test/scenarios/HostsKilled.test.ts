@@ -1,6 +1,6 @@
 /**
- * Every channel of a host concurrently, and a process that is killed at every eighth write, or with AICR_TEST_HOST_KILLS=all at every single
- * one, also at Forgejo: each process gets that much further. The host has processed every other write at which a process dies, and not the
+ * Every channel of a host concurrently, and a process that is killed at every eighth write to one of three hosts, or with AICR_TEST_HOST_KILLS=all at
+ * every single one, also at Forgejo: each process gets that much further. The host has processed every other write at which a process dies, and not the
  * rest. In the end every item exists exactly once.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -16,7 +16,7 @@ import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import { startFakeForge, makeHostTrigger } from "../harness/FakeForge.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
-import { isWhole as isWholeOf } from "../harness/Samples.ts"
+import { isWhole as isWholeOf, takeTurn } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const quote = "  return total / 0"
@@ -91,7 +91,11 @@ const isWhole = isWholeOf("AICR_TEST_HOST_KILLS")
 const stride = isWhole ? 1 : 8
 const all = isWhole
   ? cases.flatMap(([kind, odd]) => [[kind, odd] as const, [kind, 1 - odd] as const])
-  : cases.filter(([kind]) => kind !== "forgejo")
+  : takeTurn(
+      "AICR_TEST_HOST_KILLS",
+      cases.filter(([kind]) => kind !== "forgejo"),
+      1
+    )
 
 it.each(all)(
   "killed at writes to %s (%i)",

@@ -2,7 +2,7 @@
  * A review of many comments that ends after a part of them, with the real process: at Gitea and Forgejo the server writes the comments one
  * by one into a pending review, at GitLab they are drafts, and GitHub writes all of them, but the response is lost. The process is killed, or only the connection breaks; the change stays, or a
  * force push replaces its head before the repair. In the end each comment of the newest head is published once, and nothing of another
- * head is; what GitHub published stays on its own head. A few places of 12 comments by default, all of 24 with AICR_TEST_PENDING=all.
+ * head is; what GitHub published stays on its own head. A few places of 12 comments on one of two hosts by default, all of 24 with AICR_TEST_PENDING=all.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -17,7 +17,7 @@ import { makeHostTrigger, startFakeForge } from "../harness/FakeForge.ts"
 import { getDrafts } from "../harness/FakeGitlab.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
-import { isWhole as isWholeOf } from "../harness/Samples.ts"
+import { isWhole as isWholeOf, takeTurn } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const isWhole = isWholeOf("AICR_TEST_PENDING")
@@ -37,7 +37,7 @@ const reportOf = (version: string) =>
     }))
   )
 
-const hosts = isWhole ? ForgeKind.literals : (["gitea", "gitlab"] as const)
+const hosts = isWhole ? ForgeKind.literals : takeTurn("AICR_TEST_PENDING", ["gitea", "gitlab"] as const)
 const ends = [
   { killed: true, moves: false },
   { killed: true, moves: true },

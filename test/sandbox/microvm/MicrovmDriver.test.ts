@@ -11,7 +11,7 @@ import { makeMicrovm } from "../../harness/Microvm.ts"
 import type { MicrovmParts } from "../../harness/Microvm.ts"
 import { isWhole as isWholeOf } from "../../harness/Samples.ts"
 import { waitUntil } from "../../harness/Wait.ts"
-import { describeConformance, describeCore } from "../Conformance.ts"
+import { describeConformance, describeCore, describeCoreInTurn } from "../Conformance.ts"
 import type { Conformance } from "../Conformance.ts"
 import {
   listOrphans,
@@ -60,8 +60,9 @@ const kindOf = (): Conformance => ({
   notices: ["The processor of the sandbox was emulated, which is slow (sandbox.microvm.emulation)."]
 })
 
-const describeHere = isWhole ? describeConformance : describeCore
-describeHere([["microvm", () => Promise.resolve(kindOf())]])
+const kinds = [["microvm", () => Promise.resolve(kindOf())]] as const
+if (isWhole) describeConformance(kinds)
+else describeCoreInTurn("AICR_TEST_MICROVM", kinds)
 if (isWhole && isRoot)
   describeCore([
     [

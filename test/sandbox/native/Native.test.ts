@@ -8,8 +8,15 @@ import { nativeDriver } from "../../../src/sandbox/native/Native.ts"
 import type { NativeMachine } from "../../../src/sandbox/native/Native.ts"
 import { makeDrivers } from "../../../src/sandbox/drivers/SandboxKinds.ts"
 import { provide } from "../../harness/Provide.ts"
+import { isWhole as isWholeOf } from "../../harness/Samples.ts"
 import { waitUntil } from "../../harness/Wait.ts"
-import { describeConfinement, describeConformance, describeCore, describeOtherUser } from "../Conformance.ts"
+import {
+  describeConfinement,
+  describeConformance,
+  describeCore,
+  describeLimited,
+  describeOtherUser
+} from "../Conformance.ts"
 import {
   brokenBubblewrap,
   resolveConfig,
@@ -30,6 +37,8 @@ const withNative = (native: ReturnType<typeof nativeDriver>): KindUnderTest["dri
   native
 })
 
+const isWhole = isWholeOf("AICR_TEST_SANDBOX")
+
 const forkBomb = "exec perl -e 'for (;;) { fork }'"
 
 describeConformance([
@@ -43,7 +52,9 @@ describeConformance([
   ]
 ])
 
-describeConfinement([
+/** Control groups isolate nothing: limits alone, by default. */
+const describeUngrouped = isWhole ? describeConfinement : describeLimited
+describeUngrouped([
   [
     "native without control groups",
     async () => ({
@@ -55,8 +66,10 @@ describeConfinement([
   ]
 ])
 
+/** By default, the promises that the user of the service affects: start and isolation. */
+const describeUser = isWhole ? describeOtherUser : describeCore
 if (isRoot)
-  describeOtherUser([
+  describeUser([
     [
       "native of a service that is not root",
       async () => ({
@@ -72,7 +85,7 @@ if (isRoot)
   ])
 
 afterAll(removeGroups)
-const describeDelegated = process.env["AICR_TEST_SANDBOX"] === "all" ? describeConfinement : describeCore
+const describeDelegated = isWhole ? describeConfinement : describeCore
 if (mayDelegate)
   describeDelegated([
     [
