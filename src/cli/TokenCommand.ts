@@ -2,6 +2,7 @@
 import { Console, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { TokenRecord } from "../admin/api/TokenGroup.ts"
+import { AccessRole } from "../domain/AccessRole.ts"
 import { TokenScope } from "../domain/ServiceToken.ts"
 import { given, request, urlFlag } from "./AdminCall.ts"
 import type { OpenAdmin } from "./AdminCall.ts"
@@ -20,11 +21,12 @@ const stateOf = ({ expires_at: expires, revoked_at: revoked }: TokenRecord, now:
 /** Formats tokens as a table. `now` is in milliseconds since the epoch. */
 export const formatTokens = (tokens: ReadonlyArray<TokenRecord>, now: number): string =>
   columns([
-    ["NAME", "STATE", "SCOPES", "REPOSITORIES", "EXPIRES", "LAST USED", "CREATED BY"],
+    ["NAME", "STATE", "SCOPES", "ROLE", "REPOSITORIES", "EXPIRES", "LAST USED", "CREATED BY"],
     ...tokens.map((token) => [
       token.name,
       stateOf(token, now),
-      token.scopes.join(","),
+      token.scopes.length === 0 ? "-" : token.scopes.join(","),
+      token.role ?? "-",
       token.repositories.length === 0 ? "all" : token.repositories.join(","),
       second(token.expires_at),
       token.last_used_at === undefined ? "-" : second(token.last_used_at),
@@ -44,7 +46,13 @@ const create = (openAdmin: OpenAdmin) =>
         Flag.withDescription(
           "What it may do; may be repeated. read: reviews and findings; dispute: objections to findings"
         ),
-        Flag.between(1, TokenScope.literals.length)
+        Flag.between(0, TokenScope.literals.length)
+      ),
+      role: Flag.Literals("role", AccessRole.literals).pipe(
+        Flag.withDescription(
+          "Role at the administration, for every repository. viewer: reads; operator: also controls reviews; editor: also changes the configuration; administrator: also manages access. Default: none"
+        ),
+        Flag.optional
       ),
       repository: Flag.String("repository").pipe(
         Flag.withAlias("r"),
@@ -58,12 +66,12 @@ const create = (openAdmin: OpenAdmin) =>
         Flag.optional
       )
     },
-    Effect.fnUntraced(function* ({ config, expires, json, name, repository, scope, url }) {
+    Effect.fnUntraced(function* ({ config, expires, json, name, repository, role, scope, url }) {
       const payload = {
         name,
         scopes: [...new Set(scope)],
         ...(repository.length === 0 ? {} : { repositories: repository }),
-        ...given({ expires_days: expires })
+        ...given({ expires_days: expires, role })
       }
       const created = yield* openAdmin({ config, url, use: "records" }, ({ tokens }) =>
         request(Effect.catchTag(tokens.create({ payload }), "StateConflict", ({ detail = "" }) => refused(detail)))
@@ -71,7 +79,7 @@ const create = (openAdmin: OpenAdmin) =>
       if (json) return yield* Console.log(JSON.stringify(created, null, 2))
       yield* Console.log(created.token)
       yield* Console.error(
-        `Token ${created.name} expires at ${second(created.expires_at)}. It is not shown again; give it to the agent as AICR_TOKEN.`
+        `Token ${created.name} expires at ${second(created.expires_at)}. It is not shown again; give it to an agent as AICR_TOKEN, or to a command as SVC_ADMIN_TOKEN.`
       )
     })
   ).pipe(
@@ -80,7 +88,8 @@ const create = (openAdmin: OpenAdmin) =>
       {
         command: "aicr token create laptop --scope read --scope dispute --repository main:acme/app --expires 30",
         description: "For a coding agent that works on one repository"
-      }
+      },
+      { command: "aicr token create grafana --role viewer", description: "For a program that reads the administration" }
     ])
   )
 

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import { Schema } from "effect"
+import { AccessRole } from "./AccessRole.ts"
 import { repositoryKey } from "./Change.ts"
 import type { Change } from "./Change.ts"
 import * as Field from "./Field.ts"
@@ -23,6 +24,8 @@ export const ServiceToken = record({
   scopes: Field.json(Schema.Array(TokenScope)),
   /** Keys of repositories (`TRIGGER:OWNER/NAME`, case-folded); empty: every repository. */
   repositories: Field.json(Schema.Array(Schema.String)),
+  /** Role at the administration; absent: the token reaches no path of it. */
+  role: Field.optional(Field.stored(AccessRole)),
   createdBy: Field.outsideText,
   createdAt: Field.time,
   expiresAt: Field.time,

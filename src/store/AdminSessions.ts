@@ -1,13 +1,22 @@
 /** Stores sessions of the administration, shared by all nodes. Only the digest of a token is stored. The table is `admin_sessions`. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
 import { SqlClient } from "effect/sql"
 import type { RecordValues } from "../domain/Record.ts"
+import { AccessRole } from "../domain/AccessRole.ts"
 import * as Field from "../domain/Field.ts"
 import { record } from "../domain/Record.ts"
 import { selectAs, unavailable } from "../database/sql/StoreFailure.ts"
 
-export const AdminSession = record({ username: Field.text, createdAt: Field.integer, expiresAt: Field.integer })
+export const AdminSession = record({
+  id: Field.text,
+  /** `link`: one caller may exchange it for a session. */
+  purpose: Field.stored(Schema.Literals(["session", "link"])),
+  username: Field.outsideText,
+  role: Field.stored(AccessRole),
+  createdAt: Field.time,
+  expiresAt: Field.time
+})
 export type AdminSession = RecordValues<typeof AdminSession>
 
 export class AdminSessions extends Context.Service<
@@ -15,6 +24,10 @@ export class AdminSessions extends Context.Service<
   {
     /** Stores a session and removes those that have expired by its creation. */
     readonly open: (digest: string, session: AdminSession) => Effect.Effect<void, StoreError>
+    /** Returns the newest sessions that have not expired by `now`, at most 1000. */
+    readonly list: (now: number) => Effect.Effect<ReadonlyArray<AdminSession>, StoreError>
+    /** Ends the session with this id. Returns whether it existed. */
+    readonly end: (id: string) => Effect.Effect<boolean, StoreError>
     /** Returns undefined if there is none, or it has expired by `now`. */
     readonly find: (digest: string, now: number) => Effect.Effect<AdminSession | undefined, StoreError>
     /** Ends all sessions except the one with this digest, or all. Returns how many ended. */
@@ -24,6 +37,8 @@ export class AdminSessions extends Context.Service<
     readonly close: (digest: string) => Effect.Effect<void, StoreError>
   }
 >()("aicr/store/AdminSessions") {}
+
+const maxListed = 1000
 
 const first = ([session]: ReadonlyArray<AdminSession>): AdminSession | undefined => session
 
@@ -37,6 +52,17 @@ export const layer: Layer.Layer<AdminSessions, never, SqlClient.SqlClient> = Lay
           Effect.andThen(sql`INSERT INTO admin_sessions ${sql.insert({ digest, ...AdminSession.toRow(session) })}`),
           Effect.asVoid,
           unavailable("sessions.open")
+        ),
+      list: (now) =>
+        selectAs(
+          AdminSession,
+          "sessions.list",
+          sql`SELECT * FROM admin_sessions WHERE purpose = 'session' AND expires_at > ${now} ORDER BY id DESC LIMIT ${maxListed}`
+        ).pipe(unavailable("sessions.list")),
+      end: (id) =>
+        sql`DELETE FROM admin_sessions WHERE id = ${id} AND purpose = 'session' RETURNING id`.pipe(
+          Effect.map((rows) => rows.length > 0),
+          unavailable("sessions.end")
         ),
       find: (digest, now) =>
         selectAs(

@@ -68,6 +68,21 @@ it("an objection at two nodes is decided once, also if the node that decides die
   expect(calls).toEqual(["reply", "reply", "confirm"])
 
   expect((await callMcp(at.node("two").url, token, "status", named)).status).toBe(200)
+
+  // A role is the same at both nodes, and so is the end of its token.
+  const viewer = await admin.post("/tokens", { name: "viewer", scopes: [], role: "viewer" })
+  const requestAs = async (node: string, method: string, path: string) => {
+    const headers = { authorization: `Bearer ${String(viewer.body["token"])}` }
+    return (await fetch(`${at.node(node).url}/api/admin${path}`, { method, headers })).status
+  }
+  for (const node of ["one", "two"]) {
+    expect(await requestAs(node, "GET", "/runs")).toBe(200)
+    for (const path of ["/queue/pause", "/config/changesets", "/tokens", "/sessions/revoke"])
+      expect(await requestAs(node, "POST", path)).toBe(403)
+  }
+  await admin.post(`/tokens/${String(viewer.body["id"])}/revoke`)
+  for (const node of ["one", "two"]) expect(await requestAs(node, "GET", "/runs")).toBe(401)
+
   await admin.post(`/tokens/${String(id)}/revoke`)
   for (const node of ["one", "two"]) expect((await callMcp(at.node(node).url, token, "status", named)).status).toBe(401)
 }, 300_000)

@@ -6,6 +6,9 @@ import { databases } from "./Databases.ts"
 
 const limits = { perClient: 3, windowMillis: 100, total: 1000 }
 
+const purpose = "session" as const
+const role = "administrator" as const
+
 describe.each(databases)("logins in $name", ({ layer }) => {
   it.effect("a client is locked from its last allowed failure until the first one leaves the window", () =>
     Effect.gen(function* () {
@@ -62,7 +65,7 @@ describe.each(databases)("logins in $name", ({ layer }) => {
   it.effect("sessions are revoked, all of them or all but one", () =>
     Effect.gen(function* () {
       const sessions = yield* AdminSessions
-      const session = { username: "root", createdAt: 1, expiresAt: 10 }
+      const session = { id: "1", purpose, username: "root", role, createdAt: 1, expiresAt: 10 }
       for (const digest of ["one", "two", "three"]) yield* sessions.open(digest, session)
       assert.strictEqual(yield* sessions.revoke("two"), 2)
       assert.isUndefined(yield* sessions.find("one", 2))
@@ -75,14 +78,23 @@ describe.each(databases)("logins in $name", ({ layer }) => {
   it.effect("sessions are found until they expire, and expired ones go with the next", () =>
     Effect.gen(function* () {
       const sessions = yield* AdminSessions
-      const session = { username: "root", createdAt: 1, expiresAt: 10 }
+      const session = { id: "1", purpose, username: "root", role, createdAt: 1, expiresAt: 10 }
       yield* sessions.open("one", session)
       assert.deepStrictEqual(yield* sessions.find("one", 9), session)
       assert.isUndefined(yield* sessions.find("one", 10))
-      yield* sessions.open("two", { ...session, createdAt: 10, expiresAt: 20 })
+      yield* sessions.open("two", { ...session, id: "2", createdAt: 10, expiresAt: 20 })
+      yield* sessions.open("link", { ...session, id: "3", purpose: "link", createdAt: 10, expiresAt: 20 })
+      assert.deepStrictEqual(
+        (yield* sessions.list(11)).map(({ id }) => id),
+        ["2"]
+      )
+      assert.deepStrictEqual([yield* sessions.end("3"), yield* sessions.end("1")], [false, false])
       assert.isUndefined(yield* sessions.find("one", 5))
       yield* sessions.close("two")
       assert.isUndefined(yield* sessions.find("two", 11))
+      yield* sessions.open("three", { ...session, id: "4", createdAt: 10, expiresAt: 20 })
+      assert.deepStrictEqual([yield* sessions.end("4"), yield* sessions.end("4")], [true, false])
+      assert.isUndefined(yield* sessions.find("three", 11))
     }).pipe(Effect.provide(layer()))
   )
 })

@@ -27,7 +27,7 @@ describe.each(databases)("tokens of programs in $name", ({ layer }) => {
       const first = token("laptop")
       assert.isTrue(yield* tokens.create(first))
       assert.isFalse(yield* tokens.create(token("laptop")))
-      const unused = { revokedAt: undefined, lastUsedAt: undefined }
+      const unused = { role: undefined, revokedAt: undefined, lastUsedAt: undefined }
       assert.deepStrictEqual(yield* tokens.find(first.digest), { ...first, ...unused })
       assert.deepInclude(yield* tokens.revoke(first.id, 5 * day), { revokedAt: 5 * day })
       assert.deepInclude(yield* tokens.revoke(first.id, 6 * day), { revokedAt: 5 * day })

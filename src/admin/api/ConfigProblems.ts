@@ -45,7 +45,7 @@ export class ConfigForbidden extends HttpApiError.Problem<ConfigForbidden>()(
   { type: "about:blank", status: 403, title: "Forbidden" },
   {
     ...common,
-    code: Schema.Literals(["approval_required", "own_draft"]).annotate({
+    code: Schema.Literals(["approval_required", "own_draft", "role_needed"]).annotate({
       description: "Stable name of the error, for programs"
     }),
     issues

@@ -43,7 +43,7 @@ export class Unauthorized extends HttpApiError.Problem<Unauthorized>()(
 export class Forbidden extends HttpApiError.Problem<Forbidden>()(
   "Forbidden",
   { type: blank, status: 403, title: "Forbidden" },
-  { ...common, code: code(["cross_origin", "local_only"]) }
+  { ...common, code: code(["cross_origin", "local_only", "person_needed", "role_needed"]) }
 ) {}
 
 export class NotFound extends HttpApiError.Problem<NotFound>()(
@@ -134,8 +134,11 @@ export const UnavailableResponse = Unavailable.pipe(
 )
 
 /** Returns the headers of an error of a path that the definition lacks. */
-export const listHeaders = (problem: NotFound | Unauthorized | Unavailable): Record<string, string> => {
+export const listHeaders = (
+  problem: NotFound | TooManyRequests | Unauthorized | Unavailable
+): Record<string, string> => {
   if (problem instanceof Unauthorized) return challenge
+  if (problem instanceof TooManyRequests) return { "retry-after": `${problem.retry_after}` }
   return problem instanceof Unavailable ? retryUnavailable : {}
 }
 

@@ -5,6 +5,7 @@
 import { Context } from "effect"
 import type { Redacted } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import type { AccessRole } from "../../domain/AccessRole.ts"
 import type { VerdictStatement } from "../../domain/VerdictStatement.ts"
 import {
   BadRequest,
@@ -17,23 +18,29 @@ import {
   UnsupportedMediaType
 } from "./Problems.ts"
 
-/** The user whose session, or whose access to the local socket, authorises the request. */
+/** The user whose session, token or access to the local socket authorises the request. */
 export class CurrentUser extends Context.Service<
   CurrentUser,
   {
+    /** Name of a person, or `token NAME`. */
     readonly username: string
-    /** Token of the session; undefined on the local socket. */
+    readonly role: AccessRole
+    /** A program, which has a token of its own. */
+    readonly isProgram: boolean
+    /** Token of the session or of the program; undefined on the local socket. */
     readonly token: Redacted.Redacted | undefined
-    /** End of the session, in milliseconds since the epoch; undefined on the local socket. */
+    /** Id of the session; undefined for a program, and on the local socket. */
+    readonly sessionId: string | undefined
+    /** End of the session or the token, in milliseconds since the epoch; undefined on the local socket. */
     readonly expiresAt: number | undefined
   }
 >()("aicr/admin/CurrentUser") {}
 
-/** Requires a session, except on the local socket. */
+/** Requires a session, or a token with a role, except on the local socket; and the least role of the endpoint. */
 export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { provides: CurrentUser }>()(
   "aicr/admin/Authenticated",
   {
-    error: [UnauthorizedResponse, NotFound, UnavailableResponse],
+    error: [UnauthorizedResponse, Forbidden, NotFound, TooManyRequestsResponse, UnavailableResponse],
     security: { session: HttpApiSecurity.bearer }
   }
 ) {}
@@ -44,7 +51,7 @@ export class CurrentReader extends Context.Service<
   { readonly mayRead: (statement: VerdictStatement) => boolean }
 >()("aicr/admin/CurrentReader") {}
 
-/** Requires a session, or a token with the scope `read` and its repositories. */
+/** Requires a session, or a token with a role, or with the scope `read` and its repositories. */
 export class ReadsVerdicts extends HttpApiMiddleware.Service<ReadsVerdicts, { provides: CurrentReader }>()(
   "aicr/admin/ReadsVerdicts",
   {

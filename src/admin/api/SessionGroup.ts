@@ -1,11 +1,14 @@
 /** Defines the endpoints of sessions. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { AccessRole } from "../../domain/AccessRole.ts"
+import { AdminSession } from "../../store/AdminSessions.ts"
 import { describe } from "./Describe.ts"
 import { count, maybeTime, text, time } from "./Fields.ts"
-import { bodyText } from "./Parameters.ts"
+import { bodyText, byId } from "./Parameters.ts"
 import { Forbidden, NotFound, TooManyRequestsResponse, UnauthorizedResponse, UnavailableResponse } from "./Problems.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
+import { shown } from "./Shown.ts"
 
 const Login = Schema.Struct({ username: bodyText("User name"), password: bodyText("Password") }).annotate({
   identifier: "Login"
@@ -39,8 +42,20 @@ export class LoginGroup extends HttpApiGroup.make("login")
   .middleware(ValidRequest)
   .annotateMerge(OpenApi.annotations({ title: "Login", description: "Opening a session" })) {}
 
+export const listedSession = shown(AdminSession, {
+  id: "Id, ordered by time",
+  username: "User",
+  role: "Role",
+  createdAt: "Time of the login",
+  expiresAt: "End of the session"
+})
+
 const CurrentSession = Schema.Struct({
   username: text("User"),
+  role: AccessRole.annotate({ description: "Role of the user" }),
+  refused: Schema.Record(Schema.String, AccessRole).annotate({
+    description: "Methods and paths that this role may not request, each with the least role that may"
+  }),
   expires_at: maybeTime("End of the session; absent on the local socket"),
   config_source: Schema.Boolean.annotate({ description: "True if the configuration can be edited in the database" })
 }).annotate({ identifier: "CurrentSession" })
@@ -48,7 +63,10 @@ const CurrentSession = Schema.Struct({
 export class SessionGroup extends HttpApiGroup.make("sessions")
   .add(
     HttpApiEndpoint.get("current", "/session", { success: CurrentSession }).annotateMerge(
-      describe("Get the session", "Returns the user of the request and the end of the session.")
+      describe(
+        "Get the session",
+        "Returns the user of the request, the role with what it may not do, and the end of the session."
+      )
     ),
     HttpApiEndpoint.post("logout", "/logout", { success: HttpApiSchema.NoContent }).annotateMerge(
       describe("Log out", "Ends the session of the caller.")
@@ -65,6 +83,21 @@ export class SessionGroup extends HttpApiGroup.make("sessions")
         "Returns a link that opens the dashboard without a password, once. Only on the local socket of the service."
       )
     ),
+    HttpApiEndpoint.get("list", "/sessions", {
+      success: Schema.Struct({
+        items: Schema.Array(
+          Schema.Struct({
+            ...listedSession.fields,
+            current: Schema.Boolean.annotate({ description: "True for the session of the caller" })
+          })
+        )
+      })
+    }).annotateMerge(describe("List sessions", "Lists sessions that have not ended, newest first, at most 1000.")),
+    HttpApiEndpoint.post("end", "/sessions/:id/revoke", {
+      params: byId,
+      success: HttpApiSchema.NoContent,
+      error: NotFound
+    }).annotateMerge(describe("End a session", "Ends one session, on all nodes, from its next request on.")),
     HttpApiEndpoint.post("revoke", "/sessions/revoke", {
       payload: Schema.Struct({
         keep_current: Schema.optionalKey(Schema.Boolean).annotateKey({ description: "Keeps the session of the caller" })

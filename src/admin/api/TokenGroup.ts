@@ -1,6 +1,7 @@
 /** Defines the endpoints of tokens, with which programs use the service in place of a person. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { AccessRole } from "../../domain/AccessRole.ts"
 import { ServiceToken, TokenScope } from "../../domain/ServiceToken.ts"
 import { describe } from "./Describe.ts"
 import { text } from "./Fields.ts"
@@ -19,6 +20,7 @@ export const serviceToken = shown(ServiceToken, {
   name: "Name",
   scopes: "`read`: reviews and findings; `dispute`: objections to findings",
   repositories: "Keys of repositories, such as `main:acme/app`; empty: every repository",
+  role: "Role at the administration; absent: it reaches no other path of it",
   createdBy: "User who created it",
   createdAt: "Time of its creation",
   expiresAt: "End of its validity",
@@ -39,11 +41,13 @@ const NewToken = Schema.Struct({
     })
   ),
   scopes: Schema.Array(TokenScope)
-    .annotate({ description: "Rights; no right includes another one" })
-    .check(
-      Schema.isMinLength(1, { message: "expected at least one of read, dispute" }),
-      Schema.isMaxLength(8, { message: "expected at most 8 scopes" })
-    ),
+    .annotate({
+      description: "Rights of a coding agent; no right includes another one. May be empty if there is a role"
+    })
+    .check(Schema.isMaxLength(8, { message: "expected at most 8 scopes" })),
+  role: Schema.optionalKey(AccessRole).annotateKey({
+    description: "Role at the administration, for every repository. Default: none"
+  }),
   repositories: Schema.optionalKey(
     Schema.Array(
       Schema.String.check(
@@ -79,7 +83,7 @@ export class TokenGroup extends HttpApiGroup.make("tokens")
     }).annotateMerge(
       describe(
         "Create a token",
-        "Returns a token that a program sends as `authorization: Bearer …` to `/mcp`, or to `/api/verdicts/statement`."
+        "Returns a token that a program sends as `authorization: Bearer …` to `/mcp`, or to `/api/verdicts/statement`; with a role to the administration."
       )
     ),
     HttpApiEndpoint.post("revoke", "/tokens/:id/revoke", {

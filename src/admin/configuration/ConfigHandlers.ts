@@ -9,7 +9,7 @@ import { effectiveValues, withLayers } from "../../config/revisions/Effective.ts
 import { showDocument, showWorkspace } from "../../config/Show.ts"
 import type { EffectiveValue } from "../../config/revisions/Effective.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
-import { ConfigNotFound } from "../api/ConfigProblems.ts"
+import { ConfigForbidden, ConfigNotFound } from "../api/ConfigProblems.ts"
 import { pageSize } from "../api/Parameters.ts"
 import { because, invalid } from "../api/Problems.ts"
 import { CurrentUser } from "../api/Rules.ts"
@@ -130,7 +130,15 @@ const toOptions = (body: PublishOptions): Pick<PublishRequest, "breakGlass" | "o
   breakGlass: body.break_glass
 })
 
+/** Fails if anyone but an administrator publishes without the required approvals. */
+export const requireEmergencyRole = Effect.fnUntraced(function* (breakGlass: boolean | undefined) {
+  if (breakGlass !== true || (yield* CurrentUser).role === "administrator") return
+  const why = because({ _tag: "EmergencyByAdministrator" })
+  return yield* new ConfigForbidden({ code: "role_needed", ...why, issues: [] })
+})
+
 const publish = Effect.fnUntraced(function* (body: EditBody & PublishOptions, ifMatch?: string) {
+  yield* requireEmergencyRole(body.break_glass)
   const { base_revision: base, operations } = body
   const editor = yield* requireEditor
   const strict = yield* isStrict(ifMatch, base)
@@ -139,6 +147,7 @@ const publish = Effect.fnUntraced(function* (body: EditBody & PublishOptions, if
 })
 
 const restore = Effect.fnUntraced(function* (revision: number, body: PublishOptions, ifMatch?: string) {
+  yield* requireEmergencyRole(body.break_glass)
   const editor = yield* requireEditor
   const { username } = yield* CurrentUser
   const request = { revision, expectedHead: parseIfMatch(ifMatch), ...toOptions(body) }

@@ -7,7 +7,7 @@ import type { DraftContent, DraftPublication } from "../api/DraftGroup.ts"
 import { invalid } from "../api/Problems.ts"
 import { CurrentUser } from "../api/Rules.ts"
 import { orUnavailable } from "../handlers/Available.ts"
-import { isStrict, showPreview } from "./ConfigHandlers.ts"
+import { isStrict, requireEmergencyRole, showPreview } from "./ConfigHandlers.ts"
 import { draftConflict, draftNotFound, toDraft, toPublished, toRefusal } from "./ConfigOutcome.ts"
 import { draftView } from "./ConfigViews.ts"
 import { requireEditor } from "./DatabaseSource.ts"
@@ -71,6 +71,7 @@ const remove = Effect.fnUntraced(function* (id: string, version: number) {
 
 const publish = Effect.fnUntraced(function* (id: string, body: typeof DraftPublication.Type, ifMatch?: string) {
   const { break_glass: breakGlass, operation_id: operationId, reason, version } = body
+  yield* requireEmergencyRole(breakGlass)
   const editor = yield* requireEditor
   const { username } = yield* CurrentUser
   // A draft is removed once it is published: a repeated request gets the result of the first one.

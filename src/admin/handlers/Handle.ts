@@ -158,9 +158,9 @@ const toResponse = (response: HttpServerResponse.HttpServerResponse): Effect.Eff
   })
 
 /** Responds to a path or a method that the definition lacks. */
-const unknownRoute = Effect.gen(function* () {
+const unknownRoute = Effect.fnUntraced(function* (authenticate: Authentication.Authenticate) {
   const { method, path } = (yield* Caller).request
-  yield* Authentication.authenticate
+  yield* authenticate
   const allowed = findMethods(`${adminPath}${normalise(path)}`)
   if (allowed.length === 0 || allowed.includes(method)) return yield* notFound({ _tag: "PathUnknown" })
   const reason = because({ _tag: "MethodsAllowed", methods: allowed })
@@ -168,16 +168,18 @@ const unknownRoute = Effect.gen(function* () {
   return HttpServerResponse.setHeader(yield* HttpServerRespondable.toResponse(refusal), "allow", allowed.join(", "))
 })
 
-const respondUnknown = Effect.catch(unknownRoute, (problem) =>
-  Effect.map(HttpServerRespondable.toResponse(problem), HttpServerResponse.setHeaders(listHeaders(problem)))
-)
-
-const limitBody = Effect.catch(bodyLimit, (problem) =>
-  HttpServerRespondable.toResponse(problem).pipe(
-    Effect.map(HttpServerResponse.setHeaders(listHeaders(problem))),
-    Effect.flatMap(toResponse)
+const respondUnknown = (authenticate: Authentication.Authenticate) =>
+  Effect.catch(unknownRoute(authenticate), (problem) =>
+    Effect.map(HttpServerRespondable.toResponse(problem), HttpServerResponse.setHeaders(listHeaders(problem)))
   )
-)
+
+const limitBody = (authenticate: Authentication.Authenticate) =>
+  Effect.catch(bodyLimit(authenticate), (problem) =>
+    HttpServerRespondable.toResponse(problem).pipe(
+      Effect.map(HttpServerResponse.setHeaders(listHeaders(problem))),
+      Effect.flatMap(toResponse)
+    )
+  )
 
 const isRouteNotFound = (error: HttpServerError.HttpServerError): boolean => error.reason._tag === "RouteNotFound"
 
@@ -187,9 +189,10 @@ export const layer = Layer.effect(
     const context = yield* Effect.context<Services>()
     const app = yield* HttpRouter.toHttpEffect(routes)
     const handleAgent = yield* makeAgentRequests
+    const authenticate = Authentication.makeAuthenticate()
     const respond = (request: AdminRequest, localUser: string | undefined): Effect.Effect<AdminResponse> =>
       app.pipe(
-        Effect.catch((error) => (isRouteNotFound(error) ? respondUnknown : Effect.die(error))),
+        Effect.catch((error) => (isRouteNotFound(error) ? respondUnknown(authenticate) : Effect.die(error))),
         Effect.flatMap(toResponse),
         Effect.provideService(HttpServerRequest.HttpServerRequest, toServerRequest(request)),
         Effect.provideService(Caller, { request, localUser }),
@@ -199,7 +202,7 @@ export const layer = Layer.effect(
     return AdminApi.of({
       ...makeDescription(),
       bodyLimit: (head) =>
-        Effect.provideService(limitBody, Caller, {
+        Effect.provideService(limitBody(authenticate), Caller, {
           request: { ...head, body: new Uint8Array() },
           localUser: undefined
         }).pipe(Effect.provide(context)),

@@ -8,7 +8,7 @@ import { newId } from "../../domain/Ids.ts"
 import { digestToken, tokenPrefix } from "../../domain/ServiceToken.ts"
 import { ServiceTokens } from "../../store/ServiceTokens.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
-import { conflict, invalidAll, notFound } from "../api/Problems.ts"
+import { conflict, invalid, invalidAll, notFound } from "../api/Problems.ts"
 import { CurrentUser } from "../api/Rules.ts"
 import { readDays, serviceToken } from "../api/TokenGroup.ts"
 import type { NewToken } from "../api/TokenGroup.ts"
@@ -33,7 +33,10 @@ const repositoryKeys = Effect.fnUntraced(function* (named: ReadonlyArray<string>
 })
 
 const create = Effect.fnUntraced(function* (requested: NewToken) {
-  const { name, scopes } = requested
+  const { name, role, scopes } = requested
+  if (scopes.length === 0 && role === undefined) return yield* invalid("scopes", { _tag: "ScopeOrRoleExpected" })
+  if (role !== undefined && (requested.repositories ?? []).length > 0)
+    return yield* invalid("repositories", { _tag: "RoleForEveryRepository" })
   const repositories = yield* repositoryKeys(requested.repositories ?? [])
   const { username } = yield* CurrentUser
   const token = `${tokenPrefix}${randomBytes(32).toString("base64url")}`
@@ -44,13 +47,14 @@ const create = Effect.fnUntraced(function* (requested: NewToken) {
     digest: digestToken(token) ?? "",
     scopes: [...new Set(scopes)],
     repositories,
+    role,
     createdBy: username,
     createdAt,
     expiresAt: createdAt + Duration.toMillis(Duration.days(readDays(requested)))
   }
   if (!(yield* (yield* ServiceTokens).create(created)))
     return yield* conflict("name_taken", { _tag: "TokenNameTaken", name })
-  yield* Effect.logInfo("token created", { token_id: created.id, name, username })
+  yield* Effect.logInfo("token created", { token_id: created.id, name, username, role })
   return { token, ...serviceToken.view(created) }
 })
 

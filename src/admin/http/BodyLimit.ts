@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { maxBodyBytes } from "../AdminApi.ts"
-import { authenticate } from "../sessions/Authentication.ts"
+import type { Authenticate } from "../sessions/Authentication.ts"
 import { Caller } from "../sessions/Caller.ts"
 
 /** Maximum size in bytes of a body without a session. */
@@ -17,7 +17,7 @@ const mayBeLarge = (headers: Readonly<Record<string, unknown>>): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > maxAnonymousBytes
 
 /** Returns the maximum size of the body in bytes; fails for a large one without a session. */
-export const bodyLimit = Effect.gen(function* () {
+export const bodyLimit = Effect.fnUntraced(function* (authenticate: Authenticate) {
   const { headers, path } = (yield* Caller).request
   if (path === loginPath || !mayBeLarge(headers)) return maxAnonymousBytes
   yield* authenticate

@@ -3,8 +3,11 @@ import { Effect, Redacted, Clock } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ConfigStore } from "../../config/ConfigStore.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
-import { because, Forbidden, TooManyRequests, Unauthorized } from "../api/Problems.ts"
+import { listRefusals } from "../api/LeastRoles.ts"
+import { because, Forbidden, notFound, TooManyRequests, Unauthorized } from "../api/Problems.ts"
 import { CurrentUser } from "../api/Rules.ts"
+import { listedSession } from "../api/SessionGroup.ts"
+import { AdminSessions } from "../../store/AdminSessions.ts"
 import { requireCredentials } from "./Authentication.ts"
 import type { AdminCredentials, CredentialMatch } from "../AdminCredentials.ts"
 import { discardAction, finishAction, startAction } from "../handlers/Audit.ts"
@@ -173,15 +176,35 @@ const revoke = Effect.fnUntraced(function* (keepsCurrent: boolean) {
   return { revoked }
 })
 
+const list = Effect.gen(function* () {
+  const { sessionId } = yield* CurrentUser
+  const found = yield* (yield* AdminSessions).list(yield* Clock.currentTimeMillis)
+  return { items: found.map((one) => ({ ...listedSession.view(one), current: one.id === sessionId })) }
+})
+
+const end = Effect.fnUntraced(function* (id: string) {
+  const { username } = yield* CurrentUser
+  if (!(yield* (yield* AdminSessions).end(id))) return yield* notFound({ _tag: "SessionUnknown" })
+  yield* Effect.logInfo("session revoked", { username, session_id: id })
+})
+
 const current = Effect.gen(function* () {
-  const { expiresAt, username } = yield* CurrentUser
+  const { expiresAt, role, username } = yield* CurrentUser
   const editor = yield* findEditor
-  return withoutUndefined({ username, expires_at: maybeTime(expiresAt), config_source: editor !== undefined })
+  return withoutUndefined({
+    username,
+    role,
+    refused: listRefusals(role),
+    expires_at: maybeTime(expiresAt),
+    config_source: editor !== undefined
+  })
 })
 
 export const sessionLayer = HttpApiBuilder.group(AdminHttpApi, "sessions", (handlers) =>
   handlers.handleAll({
     current: () => current,
+    list: () => orUnavailable(list),
+    end: ({ params }) => orUnavailable(end(params.id)),
     link: () => orUnavailable(makeLink),
     logout: () => orUnavailable(logout),
     revoke: ({ payload }) => orUnavailable(revoke(payload.keep_current ?? false))

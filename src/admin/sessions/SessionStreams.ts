@@ -2,9 +2,11 @@
  * Streams of events to the callers of the API. A stream ends with the session that opened it, so that a logout of all sessions holds for open pages too.
  * A session has few of them: each costs a connection and reads of the stores.
  */
-import { Effect, Redacted, Schedule, Stream } from "effect"
+import { Clock, Effect, Redacted, Schedule, Stream } from "effect"
 import { ConfigStore } from "../../config/ConfigStore.ts"
+import { digestToken, isUsable } from "../../domain/ServiceToken.ts"
 import type { AdminSessions } from "../../store/AdminSessions.ts"
+import { ServiceTokens } from "../../store/ServiceTokens.ts"
 import { readAdminCredentials } from "../AdminCredentials.ts"
 import { because, TooManyRequests } from "../api/Problems.ts"
 import { CurrentUser } from "../api/Rules.ts"
@@ -18,9 +20,16 @@ const retrySeconds = 10
 /** Interval between the checks of a session. */
 const sessionInterval = "2 seconds"
 
-/** Returns whether the session has not ended. While the sessions cannot be read, it has not. */
+const isUsableToken = Effect.fnUntraced(function* (digest: string) {
+  const token = yield* (yield* ServiceTokens).find(digest)
+  return token !== undefined && isUsable(token, yield* Clock.currentTimeMillis)
+})
+
+/** Returns whether the session or the token of a program has not ended. While they cannot be read, it has not. */
 const isOpen = (token: string) =>
   Effect.gen(function* () {
+    const digest = digestToken(token)
+    if (digest !== undefined) return yield* isUsableToken(digest)
     const credentials = readAdminCredentials((yield* ConfigStore).current())
     return credentials !== undefined && (yield* findSession(token, credentials)) !== undefined
   }).pipe(Effect.orElseSucceed(() => true))
@@ -36,7 +45,7 @@ const sessionEnd = (token: Redacted.Redacted | undefined) =>
 
 /** Returns a function that opens a stream for the caller, or refuses it. Callers of the local socket count as one session. */
 export const makeSessionStreams = Effect.gen(function* () {
-  const services = yield* Effect.context<AdminSessions | ConfigStore>()
+  const services = yield* Effect.context<AdminSessions | ConfigStore | ServiceTokens>()
   const open = new Map<string, number>()
   const countOf = (session: string): number => open.get(session) ?? 0
   const add = (session: string, difference: number) =>

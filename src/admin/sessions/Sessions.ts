@@ -4,6 +4,8 @@
  */
 import { createHmac, randomBytes } from "node:crypto"
 import { Clock, Effect } from "effect"
+import type { AccessRole } from "../../domain/AccessRole.ts"
+import { newId } from "../../domain/Ids.ts"
 import { AdminSessions } from "../../store/AdminSessions.ts"
 import type { AdminCredentials } from "../AdminCredentials.ts"
 
@@ -19,24 +21,37 @@ export const failureLimits = { perClient: 5, windowMillis: 5 * 60_000, total: 20
 
 const spelling = /^[0-9a-f]{64}$/
 
-export const openSession = Effect.fnUntraced(function* (credentials: AdminCredentials, ttlSeconds: number) {
+/** The user of a session. */
+interface SessionUser {
+  readonly username: string
+  readonly role: AccessRole
+}
+
+const open = Effect.fnUntraced(function* (
+  purpose: "link" | "session",
+  { role, username }: SessionUser,
+  credentials: AdminCredentials,
+  ttlSeconds: number
+) {
   const createdAt = yield* Clock.currentTimeMillis
   const token = randomBytes(32).toString("hex")
   const expiresAt = createdAt + ttlSeconds * 1000
-  const { username } = credentials
-  yield* (yield* AdminSessions).open(digestOf(token, credentials), { username, createdAt, expiresAt })
+  const digest = purpose === "link" ? linkDigest(token, credentials) : digestOf(token, credentials)
+  yield* (yield* AdminSessions).open(digest, { id: newId(), purpose, username, role, createdAt, expiresAt })
   return { token, expiresAt }
 })
 
+const superAdministrator = ({ username }: AdminCredentials): SessionUser => ({ username, role: "administrator" })
+
+export const openSession = (
+  credentials: AdminCredentials,
+  ttlSeconds: number,
+  user = superAdministrator(credentials)
+) => open("session", user, credentials, ttlSeconds)
+
 /** Opens a link, which one caller may exchange for a session. It ends with all sessions when the credentials change or sessions are revoked. */
-export const openLink = Effect.fnUntraced(function* (credentials: AdminCredentials, ttlSeconds: number) {
-  const createdAt = yield* Clock.currentTimeMillis
-  const token = randomBytes(32).toString("hex")
-  const expiresAt = createdAt + ttlSeconds * 1000
-  const { username } = credentials
-  yield* (yield* AdminSessions).open(linkDigest(token, credentials), { username, createdAt, expiresAt })
-  return { token, expiresAt }
-})
+export const openLink = (credentials: AdminCredentials, ttlSeconds: number) =>
+  open("link", superAdministrator(credentials), credentials, ttlSeconds)
 
 /** Uses up a link. Returns whether it was still good. */
 export const useLink = Effect.fnUntraced(function* (token: string, credentials: AdminCredentials) {

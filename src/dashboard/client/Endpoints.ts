@@ -2,31 +2,12 @@
  * Types of the admin API, derived from its definition in src/admin/api. An endpoint is named by its method and path, such as `GET /runs/:id`, so that
  * the name is the request and no table of endpoints is needed at run time. Only types are imported: no code of the service reaches the browser.
  */
-import type { AdminHttpApi } from "../../admin/api/AdminHttpApi.ts"
+import type { AdminRoute, EndpointsByRoute } from "../../admin/api/AdminRoute.ts"
 import type { HttpApiSchema } from "effect/http-api"
 import type { Schema } from "effect"
 
-type GroupsOf<Api> = Api extends { readonly groups: infer Groups } ? Groups[keyof Groups] : never
-type EndpointsOf<Group> = Group extends { readonly endpoints: infer Found } ? Found[keyof Found] : never
-type Endpoints = EndpointsOf<GroupsOf<typeof AdminHttpApi>>
-
-/** The parts of the type of an endpoint that requests depend on. */
-interface Described {
-  readonly method: string
-  readonly path: string
-  readonly "~Params": unknown
-  readonly "~Query": unknown
-  readonly "~Payload": unknown
-  readonly "~Success": unknown
-}
-
-type WithoutPrefix<Path extends string> = Path extends `/api/admin${infer Rest}` ? Rest : Path
-type NameOf<E extends Described> = `${E["method"]} ${WithoutPrefix<E["path"]>}`
-
-type ByName = { [E in Extract<Endpoints, Described> as NameOf<E>]: E }
-
 /** Method and path of an endpoint. */
-export type Endpoint = keyof ByName & string
+export type Endpoint = AdminRoute
 
 type Decoded<S> = [S] extends [never] ? undefined : S extends { readonly Type: infer A } ? A : undefined
 
@@ -38,7 +19,7 @@ type SuccessOf<S> =
       : never
 
 /** JSON of a successful response. */
-export type Output<E extends Endpoint> = SuccessOf<ByName[E]["~Success"]>
+export type Output<E extends Endpoint> = SuccessOf<EndpointsByRoute[E]["~Success"]>
 
 /** An item of a list. */
 export type Item<E extends Endpoint> = Output<E> extends { readonly items: ReadonlyArray<infer A> } ? A : never
@@ -54,6 +35,6 @@ type Part<Name extends string, Value> = [Value] extends [undefined]
 type Loose<Value> = Value extends undefined ? undefined : { readonly [K in keyof Value]: Value[K] | undefined }
 
 /** Parameters of a request. */
-export type Input<E extends Endpoint> = Part<"params", Decoded<ByName[E]["~Params"]>> &
-  Part<"query", Loose<Decoded<ByName[E]["~Query"]>>> &
-  Part<"payload", Decoded<ByName[E]["~Payload"]>>
+export type Input<E extends Endpoint> = Part<"params", Decoded<EndpointsByRoute[E]["~Params"]>> &
+  Part<"query", Loose<Decoded<EndpointsByRoute[E]["~Query"]>>> &
+  Part<"payload", Decoded<EndpointsByRoute[E]["~Payload"]>>

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import type { Endpoint } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { Confirm } from "../parts/Dialog.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { Failure, Loaded, Panel } from "../parts/Panel.tsx"
@@ -141,18 +142,18 @@ const DraftRow = ({ draft }: { readonly draft: Draft }) => {
             {t("draft.continue")}
             {label}
           </Link>
-          <button type="button" className="small" onClick={() => setOpened("publish")}>
+          <ActionButton action="POST /config/drafts/:id/publish" className="small" onClick={() => setOpened("publish")}>
             {t("edit.publish")}
             {label}
-          </button>
-          <button type="button" className="small" onClick={() => setOpened("approve")}>
+          </ActionButton>
+          <ActionButton action="POST /config/drafts/:id/approve" className="small" onClick={() => setOpened("approve")}>
             {t("revisions.approve")}
             {label}
-          </button>
-          <button type="button" className="small danger" onClick={() => setOpened("remove")}>
+          </ActionButton>
+          <ActionButton action="DELETE /config/drafts/:id" className="small danger" onClick={() => setOpened("remove")}>
             {t("revisions.remove")}
             {label}
-          </button>
+          </ActionButton>
         </div>
       </div>
       <Time at={draft.updated_at} />

@@ -6,6 +6,7 @@
 import { lazy, Suspense, useMemo, useState } from "react"
 import { call } from "../client/Call.ts"
 import { useApi } from "../client/Queries.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { useFilters } from "../parts/Filters.tsx"
 import { Failure, Loaded, Loading, Panel } from "../parts/Panel.tsx"
 import { t } from "../text/T.ts"
@@ -114,9 +115,14 @@ const Editor = ({ onReload, schema, start }: EditorProps) => {
         actions={
           <>
             <DiscardDraft autosave={autosave} stored={stored} isDisabled={isUnchanged} onDiscard={() => restart()} />
-            <button type="button" className="primary" disabled={isPending || isUnchanged} onClick={() => void review()}>
+            <ActionButton
+              action="POST /config/validate"
+              className="primary"
+              disabled={isPending || isUnchanged}
+              onClick={() => void review()}
+            >
               {t("edit.check")}
-            </button>
+            </ActionButton>
           </>
         }
       >

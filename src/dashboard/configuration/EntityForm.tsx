@@ -3,6 +3,7 @@
  * entered is stored as a draft, and stays while the user looks at other pages.
  */
 import { useState } from "react"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { Failure, Panel } from "../parts/Panel.tsx"
 import { t, tReason } from "../text/T.ts"
 import type { Autosave } from "./Autosave.ts"
@@ -283,9 +284,14 @@ export const EntityForm = (props: EntityFormProps) => {
   const published = () =>
     void close(checked?.edit.operations.some(({ op }) => op === "delete") === true ? "" : entity.name)
   const remove = (
-    <button type="button" className="small danger" disabled={isPending} onClick={() => void edit.checkRemoval()}>
+    <ActionButton
+      action="POST /config/validate"
+      className="small danger"
+      disabled={isPending}
+      onClick={() => void edit.checkRemoval()}
+    >
       {t("form.delete")}
-    </button>
+    </ActionButton>
   )
   return (
     <FormContext value={makeContext(kind, `${kind}/${entity.name}`, edit.problems, origins)}>
@@ -305,9 +311,14 @@ export const EntityForm = (props: EntityFormProps) => {
           <Inputs kind={kind} schema={schema} stored={start.shown} value={value} onChange={(next) => change(next)} />
           <DraftStatus autosave={autosave} stored={edit.saved} onLoad={() => void reload()} />
           <div className="actions">
-            <button type="submit" className="primary" disabled={isPending || !edit.isChanged}>
+            <ActionButton
+              action="POST /config/validate"
+              type="submit"
+              className="primary"
+              disabled={isPending || !edit.isChanged}
+            >
               {t("edit.check")}
-            </button>
+            </ActionButton>
             <DiscardDraft
               autosave={autosave}
               stored={edit.saved}

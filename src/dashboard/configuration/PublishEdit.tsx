@@ -1,6 +1,7 @@
 /** The end of an edit: what it would do, the choice between values that collide, and its publication or its draft. */
 import { useState } from "react"
 import { call } from "../client/Call.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { notify } from "../parts/Notices.tsx"
 import { Failure, Panel } from "../parts/Panel.tsx"
 import { t } from "../text/T.ts"
@@ -61,18 +62,18 @@ const Form = ({ checked, onChecked, onDone }: Props) => {
         </label>
         {failure === undefined ? null : <Failure error={failure} />}
         <div className="actions">
-          <button
-            type="button"
+          <ActionButton
+            action="POST /config/changesets"
             className="primary"
             disabled={isPending || !preview.valid}
             onClick={() => void run(publish)}
           >
             {t("edit.publish")}
-          </button>
+          </ActionButton>
           {draft === undefined ? (
-            <button type="button" disabled={isPending} onClick={() => void run(saveDraft)}>
+            <ActionButton action="POST /config/drafts" disabled={isPending} onClick={() => void run(saveDraft)}>
               {t("edit.draft.save")}
-            </button>
+            </ActionButton>
           ) : null}
         </div>
       </Panel>

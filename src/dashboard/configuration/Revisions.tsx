@@ -2,6 +2,8 @@
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { useApi, usePages } from "../client/Queries.ts"
+import { useRefusals } from "../client/Rights.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { Confirm } from "../parts/Dialog.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { Empty, Failure, Loaded, Panel } from "../parts/Panel.tsx"
@@ -80,10 +82,11 @@ const Restore = ({ number, onClose }: { readonly number: number; readonly onClos
 export const Revisions = () => {
   const [restored, setRestored] = useState<number>()
   const query = usePages("GET /config/revisions", {})
+  const refusals = useRefusals()
   return (
     <div className="stack">
       <Nodes />
-      <Drafts />
+      {refusals("GET /config/drafts") === undefined ? <Drafts /> : null}
       <Panel title={t("revisions.title")} flush>
         <Loaded
           query={{
@@ -106,9 +109,13 @@ export const Revisions = () => {
                       <strong>{actor}</strong>{" "}
                       <span className="quiet">{t("revisions.changes", { count: changes })}</span> {reason}{" "}
                       {number === items[0]?.number ? null : (
-                        <button type="button" className="small" onClick={() => setRestored(number)}>
+                        <ActionButton
+                          action="POST /config/revisions/:number/restore"
+                          className="small"
+                          onClick={() => setRestored(number)}
+                        >
                           {t("revisions.restore", { number })}
-                        </button>
+                        </ActionButton>
                       )}
                     </div>
                     <Time at={at} />

@@ -1,4 +1,6 @@
 /** The pages of the menu, in the order of their use, with their letters: `g` and the letter open a page. */
+import type { Endpoint } from "../client/Endpoints.ts"
+import { useRefusals } from "../client/Rights.ts"
 import type { documents } from "./DocumentAbout.ts"
 import type { Key } from "../text/T.ts"
 
@@ -8,6 +10,8 @@ export interface MenuItem {
   readonly letter: string
   /** Outline in a box of 16 by 16. */
   readonly icon: string
+  /** Request without which the page shows nothing: the item is hidden from roles that may not send it. */
+  readonly needs?: Endpoint
 }
 
 export const menu: ReadonlyArray<{ readonly label: Key; readonly items: ReadonlyArray<MenuItem> }> = [
@@ -88,12 +92,14 @@ export const menu: ReadonlyArray<{ readonly label: Key; readonly items: Readonly
       },
       {
         to: "/tokens",
+        needs: "GET /tokens",
         label: "page.tokens",
         letter: "t",
         icon: "M5.5 6.5a4 4 0 1 1 2.6 3.7L6.5 12H5v1.5H2.5V11l4-4"
       },
       {
         to: "/audit",
+        needs: "GET /audit",
         label: "page.audit",
         letter: "a",
         icon: "M3.5 1.5h9v13h-9ZM6 5h4M6 8h4M6 11h2"
@@ -103,3 +109,9 @@ export const menu: ReadonlyArray<{ readonly label: Key; readonly items: Readonly
 ]
 
 export const menuItems: ReadonlyArray<MenuItem> = menu.flatMap(({ items }) => items)
+
+/** Returns whether the user may open the page of an item. */
+export const useVisible = () => {
+  const refusals = useRefusals()
+  return ({ needs }: MenuItem): boolean => needs === undefined || refusals(needs) === undefined
+}

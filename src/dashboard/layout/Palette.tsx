@@ -5,7 +5,7 @@ import type { KeyboardEvent } from "react"
 import { usePages } from "../client/Queries.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import { t } from "../text/T.ts"
-import { menuItems } from "./Navigation.ts"
+import { menuItems, useVisible } from "./Navigation.ts"
 
 interface Entry {
   readonly key: string
@@ -22,7 +22,8 @@ const useEntries = (text: string): ReadonlyArray<Entry> => {
   const navigate = useNavigate()
   const changes = usePages("GET /changes", {})
   const wanted = text.trim().toLowerCase()
-  const pages = menuItems.map(({ label, letter, to }): Entry => ({
+  const isVisible = useVisible()
+  const pages = menuItems.filter(isVisible).map(({ label, letter, to }): Entry => ({
     key: to,
     label: t(label),
     hint: `g ${letter}`,

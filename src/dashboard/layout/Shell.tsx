@@ -3,12 +3,14 @@ import { Link, Outlet, useRouterState, useNavigate } from "@tanstack/react-route
 import { useCallback, useEffect, useState, useSyncExternalStore } from "react"
 import { call, prefix } from "../client/Call.ts"
 import { connectionState, followLive, latestEventAt, onConnectionChange, receivedEvents } from "../client/Live.ts"
+import { useRole } from "../client/Rights.ts"
 import { endSession, sessionState } from "../client/Session.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { Dialog, Confirm } from "../parts/Dialog.tsx"
 import { formatClock } from "../text/Format.ts"
-import { t } from "../text/T.ts"
+import { t, tValue } from "../text/T.ts"
 import { documentAbout } from "./DocumentAbout.ts"
-import { menu, menuItems } from "./Navigation.ts"
+import { menu, menuItems, useVisible } from "./Navigation.ts"
 import { Palette } from "./Palette.tsx"
 import { LanguageSelect, ThemeSelect } from "./Preferences.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
@@ -85,27 +87,30 @@ const SessionsDialog = ({ onClose }: { readonly onClose: () => void }) => {
   )
 }
 
-const Menu = ({ onOpen }: { readonly onOpen: () => void }) => (
-  <nav aria-label={t("menu.label")}>
-    {menu.map(({ items, label }) => (
-      <div key={label} className="menu-group">
-        <p className="menu-title">{t(label)}</p>
-        <ul>
-          {items.map((item) => (
-            <li key={item.to}>
-              <Link to={item.to} activeOptions={{ exact: item.to === "/", includeSearch: false }} onClick={onOpen}>
-                <svg viewBox="0 0 16 16" aria-hidden="true" focusable="false">
-                  <path d={item.icon} />
-                </svg>
-                <span>{t(item.label)}</span>
-              </Link>
-            </li>
-          ))}
-        </ul>
-      </div>
-    ))}
-  </nav>
-)
+const Menu = ({ onOpen }: { readonly onOpen: () => void }) => {
+  const isVisible = useVisible()
+  return (
+    <nav aria-label={t("menu.label")}>
+      {menu.map(({ items, label }) => (
+        <div key={label} className="menu-group">
+          <p className="menu-title">{t(label)}</p>
+          <ul>
+            {items.filter(isVisible).map((item) => (
+              <li key={item.to}>
+                <Link to={item.to} activeOptions={{ exact: item.to === "/", includeSearch: false }} onClick={onOpen}>
+                  <svg viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+                    <path d={item.icon} />
+                  </svg>
+                  <span>{t(item.label)}</span>
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  )
+}
 
 const Connection = () => {
   const state = useSyncExternalStore(onConnectionChange, connectionState)
@@ -158,6 +163,7 @@ type Open = "palette" | "help" | "sessions" | undefined
 
 const UserMenu = ({ open }: { readonly open: (dialog: Open) => void }) => {
   const state = sessionState()
+  const role = useRole()
   const username = state._tag === "SignedIn" || state._tag === "Expired" ? state.session.username : ""
   return (
     <details className="user-menu">
@@ -168,6 +174,11 @@ const UserMenu = ({ open }: { readonly open: (dialog: Open) => void }) => {
         <span className="user-name">{username}</span>
       </summary>
       <div className="user-panel">
+        {role === undefined ? null : (
+          <p className="quiet">
+            {t("access.title")}: {tValue("access", role)}
+          </p>
+        )}
         <LanguageSelect />
         <ThemeSelect />
         <button type="button" className="ghost" onClick={() => open("help")}>
@@ -176,9 +187,9 @@ const UserMenu = ({ open }: { readonly open: (dialog: Open) => void }) => {
         <a className="button ghost" href={`${prefix}/api/docs`}>
           {t("menu.api")}
         </a>
-        <button type="button" className="ghost" onClick={() => open("sessions")}>
+        <ActionButton action="POST /sessions/revoke" className="ghost" onClick={() => open("sessions")}>
           {t("session.everywhere")}
-        </button>
+        </ActionButton>
         <button type="button" className="ghost" onClick={() => void logOut()}>
           {t("session.logout")}
         </button>

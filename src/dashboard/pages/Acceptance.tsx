@@ -3,6 +3,7 @@ import { useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import type { Item } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { Confirm } from "../parts/Dialog.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { Page } from "../parts/Page.tsx"
@@ -56,10 +57,10 @@ const KindRow = ({ kind, onReset }: { readonly kind: Kind; readonly onReset: () 
     <td className="end">{formatRate(kind.share)}</td>
     <td>{t(kind.folded ? "acceptance.folded" : "acceptance.shown")}</td>
     <td className="end">
-      <button type="button" className="small" onClick={onReset}>
+      <ActionButton action="POST /acceptance/reset" className="small" onClick={onReset}>
         {t("acceptance.reset")}
         <span className="hidden"> {kind.category}</span>
-      </button>
+      </ActionButton>
     </td>
   </tr>
 )
@@ -74,9 +75,9 @@ export const Acceptance = () => {
       back={{ to: "/projects", label: "page.projects" }}
       note={`${name} · ${workspace}`}
       actions={
-        <button type="button" onClick={() => setResetting({ category: undefined })}>
+        <ActionButton action="POST /acceptance/reset" onClick={() => setResetting({ category: undefined })}>
           {t("acceptance.reset.all")}
-        </button>
+        </ActionButton>
       }
     >
       <Loaded query={query}>

@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router"
 import type { Item } from "../client/Endpoints.ts"
 import { useApi, usePages } from "../client/Queries.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { Dialog } from "../parts/Dialog.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { FilterBar, SelectFilter, useFilters } from "../parts/Filters.tsx"
@@ -98,14 +99,19 @@ const BatchDialog = ({ id, onClose }: { readonly id: string; readonly onClose: (
             </ul>
             <footer className="actions">
               {batch.status === "dead" ? (
-                <button type="button" disabled={isPending} onClick={() => run(retry)}>
+                <ActionButton action="POST /batches/:id/retry" disabled={isPending} onClick={() => run(retry)}>
                   {t("action.again")}
-                </button>
+                </ActionButton>
               ) : null}
               {ended.includes(batch.status) ? null : (
-                <button type="button" className="danger" disabled={isPending} onClick={() => run(cancel)}>
+                <ActionButton
+                  action="POST /batches/:id/cancel"
+                  className="danger"
+                  disabled={isPending}
+                  onClick={() => run(cancel)}
+                >
                   {t("queue.batch.cancel")}
-                </button>
+                </ActionButton>
               )}
             </footer>
           </>

@@ -1,6 +1,7 @@
 /** Searches for changes whose deliveries never arrived, by trigger: what they found, in which time deliveries were lost, and what failed. */
 import type { Item } from "../client/Endpoints.ts"
 import { useAction, useApi } from "../client/Queries.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { Empty, Failure, Loaded } from "../parts/Panel.tsx"
 import { TablePanel } from "../parts/TablePanel.tsx"
 import { Time } from "../parts/Time.tsx"
@@ -55,10 +56,10 @@ const CatchUpRow = ({
       <Time at={state.last_at} />
     </td>
     <td className="end">
-      <button type="button" className="small" onClick={onSearch}>
+      <ActionButton action="POST /triggers/:name/catch-up" className="small" onClick={onSearch}>
         {t("catchUp.start")}
         <span className="hidden"> {name}</span>
-      </button>
+      </ActionButton>
     </td>
   </tr>
 )

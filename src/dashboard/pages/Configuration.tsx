@@ -1,6 +1,7 @@
 /** The configuration: effective values with their origins, and edits of the part that the database holds. */
 import { Problem } from "../client/Problem.ts"
 import { useApi } from "../client/Queries.ts"
+import { useRefusals } from "../client/Rights.ts"
 import { EditDocument } from "../configuration/EditDocument.tsx"
 import { EntityForms } from "../configuration/EntityForms.tsx"
 import { Effective } from "../configuration/Effective.tsx"
@@ -15,6 +16,7 @@ import { addReasonTexts, t } from "../text/T.ts"
 addReasonTexts({ en, "zh-CN": zh })
 
 const tabs = ["effective", "forms", "edit", "revisions"] as const
+const isReading = (tab: (typeof tabs)[number]): boolean => tab === "effective" || tab === "revisions"
 const notes = {
   effective: "config.effective.note",
   forms: "form.note",
@@ -32,7 +34,9 @@ const WithDatabase = ({ tab }: { readonly tab: "forms" | "edit" | "revisions" })
 
 export const Configuration = () => {
   const [filters, setFilters] = useFilters()
-  const tab = tabs.find((name) => name === filters["tab"]) ?? "effective"
+  const refusals = useRefusals()
+  const offered = refusals("POST /config/changesets") === undefined ? tabs : tabs.filter(isReading)
+  const tab = offered.find((name) => name === filters["tab"]) ?? "effective"
   return (
     <Page
       title={t("page.configuration")}
@@ -40,7 +44,7 @@ export const Configuration = () => {
       fill={tab === "effective"}
       actions={
         <div className="presets" role="group" aria-label={t("page.configuration")}>
-          {tabs.map((name) => (
+          {offered.map((name) => (
             <button
               type="button"
               key={name}

@@ -4,6 +4,7 @@ import { useState } from "react"
 import type { Output } from "../client/Endpoints.ts"
 import { Problem } from "../client/Problem.ts"
 import { useApi } from "../client/Queries.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { Confirm } from "../parts/Dialog.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
@@ -64,9 +65,14 @@ export const DeliveryPayload = ({ id }: { readonly id: string }) => {
       title={t("payload.title")}
       note={t("payload.note")}
       actions={
-        <button type="button" className="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <ActionButton
+          action="GET /events/:id/payload"
+          className="small"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
           {isOpen ? t("payload.hide") : t("payload.show")}
-        </button>
+        </ActionButton>
       }
     >
       {!isOpen ? null : query.data !== undefined ? (
@@ -105,9 +111,9 @@ export const ReplayDelivery = ({ id }: { readonly id: string }) => {
     )
   return (
     <>
-      <button type="button" onClick={() => setOpen(true)}>
+      <ActionButton action="POST /events/:id/replay" onClick={() => setOpen(true)}>
         {t("replay.title")}
-      </button>
+      </ActionButton>
       {isOpen ? (
         <Confirm
           title={t("replay.title")}

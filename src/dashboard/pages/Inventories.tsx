@@ -2,6 +2,7 @@
 import { useState } from "react"
 import type { Item } from "../client/Endpoints.ts"
 import { useAction, useApi } from "../client/Queries.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { Copy, Facts } from "../parts/Facts.tsx"
 import { Empty, Failure, Loaded, Panel } from "../parts/Panel.tsx"
 import { TablePanel } from "../parts/TablePanel.tsx"
@@ -49,10 +50,10 @@ const InventoryRow = ({ name, onCheck, onShow, state }: RowProps) => (
     </td>
     <td className="end">
       <div className="actions">
-        <button type="button" className="small" onClick={onCheck}>
+        <ActionButton action="POST /triggers/:name/inventory" className="small" onClick={onCheck}>
           {t("inventory.check")}
           <span className="hidden"> {name}</span>
-        </button>
+        </ActionButton>
         {state.missing + state.broken + state.unreadable === 0 ? null : (
           <button type="button" className="small" onClick={onShow}>
             {t("inventory.show")}

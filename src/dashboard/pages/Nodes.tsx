@@ -2,6 +2,7 @@
 import { useState } from "react"
 import type { Item } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { Confirm } from "../parts/Dialog.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { Page } from "../parts/Page.tsx"
@@ -72,13 +73,13 @@ const NodeRow = ({
       </td>
       <td className="end">
         {isPaused ? (
-          <button type="button" className="small" onClick={start} disabled={resume.isPending}>
+          <ActionButton action="POST /queue/resume" className="small" onClick={start} disabled={resume.isPending}>
             {t("queue.resume")}
-          </button>
+          </ActionButton>
         ) : (
-          <button type="button" className="small" onClick={onDrain}>
+          <ActionButton action="POST /queue/drain" className="small" onClick={onDrain}>
             {t("nodes.drain")}
-          </button>
+          </ActionButton>
         )}
       </td>
     </tr>

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import type { Output } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { Confirm } from "../parts/Dialog.tsx"
 import { FilterBar, TextFilter, useFilters } from "../parts/Filters.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
@@ -84,15 +85,20 @@ const ProjectRow = ({ onDelete, row }: { readonly row: Project; readonly onDelet
       </td>
       <td className="end">
         {row.deleted_at === null ? (
-          <button type="button" className="small" onClick={onDelete}>
+          <ActionButton action="DELETE /projects/:id" className="small" onClick={onDelete}>
             {t("form.delete")}
             <span className="hidden"> {row.repository}</span>
-          </button>
+          </ActionButton>
         ) : (
-          <button type="button" className="small" disabled={restore.isPending} onClick={undo}>
+          <ActionButton
+            action="POST /projects/:id/restore"
+            className="small"
+            disabled={restore.isPending}
+            onClick={undo}
+          >
             {t("projects.restore")}
             <span className="hidden"> {row.repository}</span>
-          </button>
+          </ActionButton>
         )}
       </td>
     </tr>

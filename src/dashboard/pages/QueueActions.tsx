@@ -4,6 +4,7 @@ import { call } from "../client/Call.ts"
 import type { Input, Item } from "../client/Endpoints.ts"
 import { queryClient, useApi } from "../client/Queries.ts"
 import { refreshEndpoints } from "../client/RefreshPages.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { Confirm } from "../parts/Dialog.tsx"
 import { notify, notifyError } from "../parts/Notices.tsx"
 import { Loaded } from "../parts/Panel.tsx"
@@ -175,11 +176,11 @@ export const BulkBar = (props: BulkProps) => {
             <span className="quiet">{t("queue.selected", { count: selected.length })}</span>
           ) : null}
           {offered.map((one) => (
-            <button type="button" key={one.action} onClick={() => setSubject(one)}>
+            <ActionButton action="POST /queue/bulk" key={one.action} onClick={() => setSubject(one)}>
               {one.ids === undefined
                 ? t(`queue.${one.action}.all`, { status: statusName(one.status) })
                 : t(`queue.${one.action}.title`, { count: one.ids.length })}
-            </button>
+            </ActionButton>
           ))}
         </div>
       )}

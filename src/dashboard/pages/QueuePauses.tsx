@@ -4,6 +4,7 @@ import type { Output } from "../client/Endpoints.ts"
 import { call } from "../client/Call.ts"
 import { queryClient } from "../client/Queries.ts"
 import { refreshEndpoints } from "../client/RefreshPages.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { Confirm } from "../parts/Dialog.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { notify, notifyError } from "../parts/Notices.tsx"
@@ -90,14 +91,24 @@ export const Pauses = ({
             {t("queue.pause.line", { scope: tValue("scope", pause.scope), name: pause.name })}{" "}
             <q>{tReason(pause.reason)}</q> <Time at={pause.since} />
           </span>
-          <button type="button" className="small" onClick={() => resumeOne(pause)} disabled={resume.isPending}>
+          <ActionButton
+            action="POST /queue/resume"
+            className="small"
+            onClick={() => resumeOne(pause)}
+            disabled={resume.isPending}
+          >
             {t("queue.resume")}
-          </button>
+          </ActionButton>
         </p>
       ))}
-      <button type="button" className="small" onClick={() => setOpen(true)} disabled={workspaces.length === 0}>
+      <ActionButton
+        action="POST /queue/pause"
+        className="small"
+        onClick={() => setOpen(true)}
+        disabled={workspaces.length === 0}
+      >
         {t("queue.pause")}
-      </button>
+      </ActionButton>
       {isOpen ? <PauseDialog workspaces={workspaces} onClose={() => setOpen(false)} /> : null}
     </div>
   )

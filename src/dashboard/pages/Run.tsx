@@ -4,6 +4,7 @@ import { useState } from "react"
 import { send, toRequest } from "../client/Call.ts"
 import { Problem, toRecord } from "../client/Problem.ts"
 import { useApi } from "../client/Queries.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { Confirm } from "../parts/Dialog.tsx"
 import { Copy, ExternalLink, Facts } from "../parts/Facts.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
@@ -60,13 +61,13 @@ const RunActions = ({ run }: { readonly run: RunDetails }) => {
           {t("run.compare")}
         </Link>
       )}
-      <button type="button" onClick={review} disabled={again.isPending}>
+      <ActionButton action="POST /runs/:id/rereview" onClick={review} disabled={again.isPending}>
         {t("run.again")}
-      </button>
+      </ActionButton>
       {isEnded(run.status) ? null : (
-        <button type="button" className="danger" onClick={() => setCancelling(true)}>
+        <ActionButton action="POST /runs/:id/cancel" className="danger" onClick={() => setCancelling(true)}>
           {t("run.cancel")}
-        </button>
+        </ActionButton>
       )}
       {isCancelling ? <CancelRun id={run.id} onClose={() => setCancelling(false)} /> : null}
     </>

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import type { Item } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { Page } from "../parts/Page.tsx"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
@@ -46,10 +47,10 @@ const TriggerRow = ({ onCheck, trigger }: RowProps) => (
       <Time at={trigger.last_delivery_at} />
     </td>
     <td className="end">
-      <button type="button" className="small" onClick={onCheck}>
+      <ActionButton action="POST /triggers/:name/check" className="small" onClick={onCheck}>
         {t("check.start")}
         <span className="hidden"> {trigger.name}</span>
-      </button>
+      </ActionButton>
     </td>
   </tr>
 )

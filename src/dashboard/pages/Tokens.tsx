@@ -18,6 +18,7 @@ type Created = Output<"POST /tokens">
 const scopes = ["read", "dispute"] as const
 const refreshed = ["GET /tokens"] as const
 const defaultDays = "90"
+const roles = ["viewer", "operator", "editor", "administrator"] as const
 
 const stateOf = ({ expires_at: expires, revoked_at: revoked }: Token, now: number) =>
   revoked !== undefined ? "revoked" : Date.parse(expires) <= now ? "expired" : "valid"
@@ -32,6 +33,7 @@ interface CreateProps {
 const CreateDialog = ({ onClose, onCreated }: CreateProps) => {
   const [name, setName] = useState("")
   const [chosen, setChosen] = useState<ReadonlyArray<(typeof scopes)[number]>>(["read"])
+  const [role, setRole] = useState<(typeof roles)[number]>()
   const [repositories, setRepositories] = useState("")
   const [days, setDays] = useState(defaultDays)
   const create = useNoticedAction("POST /tokens", refreshed)
@@ -41,7 +43,8 @@ const CreateDialog = ({ onClose, onCreated }: CreateProps) => {
       name,
       scopes: chosen,
       expires_days: Number(days),
-      ...(named.length === 0 ? {} : { repositories: named })
+      ...(named.length === 0 ? {} : { repositories: named }),
+      ...(role === undefined ? {} : { role })
     }
     create.run({ payload }, (created) => t("tokens.created", { name: created.name }), { onSuccess: onCreated })
   }
@@ -50,7 +53,7 @@ const CreateDialog = ({ onClose, onCreated }: CreateProps) => {
       title={t("tokens.create")}
       label={t("tokens.create")}
       isPending={create.isPending}
-      isDisabled={name === "" || chosen.length === 0 || days === ""}
+      isDisabled={name === "" || (chosen.length === 0 && role === undefined) || days === ""}
       onConfirm={confirm}
       onClose={onClose}
     >
@@ -70,6 +73,17 @@ const CreateDialog = ({ onClose, onCreated }: CreateProps) => {
           <span>{t(`tokens.scope.${scope}`)}</span>
         </label>
       ))}
+      <label>
+        <span>{t("tokens.role")}</span>
+        <select value={role ?? ""} onChange={({ target }) => setRole(roles.find((one) => one === target.value))}>
+          <option value="">{t("tokens.role.none")}</option>
+          {roles.map((one) => (
+            <option key={one} value={one}>
+              {t(`access.${one}`)}
+            </option>
+          ))}
+        </select>
+      </label>
       <label>
         <span>{t("tokens.repositories")}</span>
         <input
@@ -132,7 +146,8 @@ const TokenRow = ({ now, onRevoke, token }: RowProps) => {
       <td>
         <Status group="token" value={state} tone={state === "valid" ? "good" : "quiet"} />
       </td>
-      <td className="mono">{token.scopes.join(", ")}</td>
+      <td className="mono">{token.scopes.length === 0 ? "–" : token.scopes.join(", ")}</td>
+      <td>{token.role === undefined ? "–" : t(`access.${token.role}`)}</td>
       <td className="break">
         {token.repositories.length === 0 ? t("tokens.everywhere") : token.repositories.join(", ")}
       </td>
@@ -148,6 +163,59 @@ const TokenRow = ({ now, onRevoke, token }: RowProps) => {
         ) : null}
       </td>
     </tr>
+  )
+}
+
+const refreshedSessions = ["GET /sessions"] as const
+
+/** Sessions of people, which may be ended one by one. */
+const Sessions = () => {
+  const query = useApi("GET /sessions", {})
+  const end = useNoticedAction("POST /sessions/:id/revoke", refreshedSessions)
+  return (
+    <Loaded query={query}>
+      {({ items }) => (
+        <TablePanel
+          title={t("sessions.title", { count: items.length })}
+          label={t("sessions.label")}
+          heads={[
+            { label: t("sessions.user") },
+            { label: t("sessions.role") },
+            { label: t("sessions.since"), end: true },
+            { label: t("tokens.column.expires"), end: true },
+            { label: t("column.actions"), hidesLabel: true }
+          ]}
+          empty={null}
+          rows={items.map(({ created_at: since, current, expires_at: until, id, role, username }) => (
+            <tr key={id}>
+              <td className="break">{username}</td>
+              <td>{t(`access.${role}`)}</td>
+              <td className="end">
+                <Time at={since} />
+              </td>
+              <td className="end">
+                <Time at={until} />
+              </td>
+              <td className="end">
+                {current ? (
+                  t("sessions.current")
+                ) : (
+                  <button
+                    type="button"
+                    className="small"
+                    disabled={end.isPending}
+                    onClick={() => end.run({ params: { id } }, () => t("sessions.ended", { name: username }))}
+                  >
+                    {t("sessions.end")}
+                    <span className="hidden"> {username}</span>
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        />
+      )}
+    </Loaded>
   )
 }
 
@@ -180,6 +248,7 @@ export const Tokens = () => {
               { label: t("tokens.column.name") },
               { label: t("column.status") },
               { label: t("tokens.column.scopes") },
+              { label: t("tokens.column.role") },
               { label: t("column.repository") },
               { label: t("tokens.column.creator") },
               { label: t("tokens.column.used"), end: true },
@@ -193,6 +262,7 @@ export const Tokens = () => {
           />
         )}
       </Loaded>
+      <Sessions />
       {isCreating ? <CreateDialog onCreated={show} onClose={() => setCreating(false)} /> : null}
       {created === undefined ? null : <CreatedDialog created={created} onClose={() => setCreated(undefined)} />}
       {revoked === undefined ? null : <RevokeDialog token={revoked} onClose={() => setRevoked(undefined)} />}

@@ -9,6 +9,13 @@ export const refusalReasons = {
   LinkUsed: {},
   LinksLocalOnly: {},
   TooManyStreams: { count: "number" },
+  /** Rights of roles. */
+  RoleNeeded: { role: "text", needed: "text" },
+  EmergencyByAdministrator: {},
+  PersonNeeded: {},
+  ScopeOrRoleExpected: {},
+  RoleForEveryRepository: {},
+  SessionUnknown: {},
   /** A part of the service that does not respond. */
   PartUnavailable: { part: "reason" },
   PartDisconnected: { part: "reason", server: "text" },

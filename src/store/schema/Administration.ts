@@ -8,11 +8,11 @@ import type { Statements } from "./Dialect.ts"
 
 export const administration: Statements = () => [
   `CREATE TABLE admin_sessions (
-    digest TEXT PRIMARY KEY NOT NULL, username TEXT NOT NULL, created_at BIGINT NOT NULL, expires_at BIGINT NOT NULL)`,
+    digest TEXT PRIMARY KEY NOT NULL, id TEXT NOT NULL, purpose TEXT NOT NULL, username TEXT NOT NULL, role TEXT NOT NULL, created_at BIGINT NOT NULL, expires_at BIGINT NOT NULL)`,
   "CREATE INDEX admin_sessions_expires ON admin_sessions (expires_at)",
   `CREATE TABLE service_tokens (
     id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, digest TEXT NOT NULL, scopes TEXT NOT NULL, repositories TEXT NOT NULL,
-    created_by TEXT NOT NULL, created_at BIGINT NOT NULL, expires_at BIGINT NOT NULL, revoked_at BIGINT, last_used_at BIGINT)`,
+    role TEXT, created_by TEXT NOT NULL, created_at BIGINT NOT NULL, expires_at BIGINT NOT NULL, revoked_at BIGINT, last_used_at BIGINT)`,
   "CREATE UNIQUE INDEX service_tokens_digest ON service_tokens (digest)",
   "CREATE UNIQUE INDEX service_tokens_name ON service_tokens (name) WHERE revoked_at IS NULL",
   "CREATE TABLE login_attempts (id TEXT NOT NULL, subject TEXT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (id, subject))",

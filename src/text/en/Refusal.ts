@@ -9,6 +9,13 @@ export const refusalTexts = {
   LinkUsed: "The link was used before, or has expired. Make another one, or log in with the password.",
   LinksLocalOnly: "Login links are made on the machine of the service only; run aicr dashboard there.",
   TooManyStreams: "This session has {count} open streams of events; close some.",
+  RoleNeeded:
+    "The role {role:access} does not allow this; it needs the role {needed:access}. An administrator assigns roles.",
+  EmergencyByAdministrator: "Only an administrator may publish without the required approvals.",
+  PersonNeeded: "Only a person may do this: log in, in place of the token of a program.",
+  ScopeOrRoleExpected: "expected at least one scope, or a role",
+  RoleForEveryRepository: "expected no repositories: a role applies to every repository",
+  SessionUnknown: "No session with this id exists; it may have ended.",
   PartUnavailable: "Unavailable: {part}. /readyz lists what is not ready, the service's log has the error.",
   PartDisconnected: "{part} ({server} is disconnected)",
   NodeListPart: "the list of nodes",

@@ -149,6 +149,17 @@ describe("changes", () => {
     )
   })
 
+  it("of a program end with its token", async () => {
+    const root = await admin.token()
+    const body = { name: "streams", scopes: [], role: "viewer" }
+    const created = (await admin.call("POST", "/tokens", { token: root, body })).body
+    const headers = { authorization: `Bearer ${String(created["token"])}` }
+    const reader = (await fetch(`${admin.url}/api/admin/live`, { headers })).body?.getReader()
+    assert.isFalse((await reader?.read())?.done)
+    await admin.call("POST", `/tokens/${String(created["id"])}/revoke`, { token: root })
+    for (let done = false; !done;) done = (await reader?.read())?.done ?? true
+  })
+
   it("need a session", async () => {
     assert.strictEqual((await admin.call("GET", "/live")).status, 401)
   })

@@ -76,7 +76,7 @@ describe("tokens", () => {
     assert.strictEqual((await call("POST", "/tokens/nothing/revoke")).status, 404)
   })
 
-  it("open no path of the administration", async () => {
+  it("without a role open no path of the administration", async () => {
     const { token } = (await create("narrow")).body
     for (const path of ["/tokens", "/runs", "/config"])
       assert.strictEqual((await admin.call("GET", path, { token })).status, 401)
