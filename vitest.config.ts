@@ -3,8 +3,8 @@ import { defineConfig } from "vitest/config"
 import { MixedOrder } from "./test/harness/MixedOrder.ts"
 
 export const common = {
-  // Suites of programs wait most of the time: four files at a time keep two cores busy.
-  maxWorkers: 4,
+  // Suites of programs wait most of the time: five files at a time keep two cores busy.
+  maxWorkers: 5,
   // What is waited for has limits of its own, which say what did not come.
   testTimeout: 120_000,
   hookTimeout: 120_000,

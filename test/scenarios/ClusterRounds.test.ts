@@ -1,15 +1,19 @@
-/** The node that reviews a later round is killed: another one continues it as the same round, and nothing is posted twice. */
+/**
+ * The node that reviews a later round is killed: another one continues it as the same round, and nothing is posted twice. At one of three moments in
+ * turn, and at each of them with AICR_TEST_HOST_KILLS=all.
+ */
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { review } from "../harness/FakeModel.ts"
 import type { Recorded } from "../harness/FakeModel.ts"
 import { listStates, namesIn, toFilePath } from "../harness/Installation.ts"
+import { takeTurn } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 /** The nodes are killed while the model works, when comments are written, and when the first status is. */
 const moments = ["model", "comments", "status"] as const
-
-const repositories = moments.length
+const tried = takeTurn("AICR_TEST_HOST_KILLS", moments)
+const repositories = tried.length
 let at: ClusterInstallation
 beforeAll(async () => {
   at = await ClusterInstallation.make({ repositories, slots: 4 })
@@ -40,7 +44,7 @@ const reporting = (severities: Readonly<Record<string, string>>) => (request: Re
     })
   )
 
-it.each(moments.map((moment, index) => ({ moment, repository: `team/r${index}` })))(
+it.each(tried.map((moment, index) => ({ moment, repository: `team/r${index}` })))(
   "a later round survives kill -9 at its $moment",
   async ({ moment, repository }) => {
     const push = (names: ReadonlyArray<string>, from?: string) =>

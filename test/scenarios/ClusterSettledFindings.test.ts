@@ -1,18 +1,20 @@
 /**
  * Nodes are killed while they decide about the findings of an ended change: one that is restarted decides when the claim ends, and each finding
- * counts once.
+ * counts once. At one of two requests in turn, and at both with AICR_TEST_HOST_KILLS=all.
  */
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { renderContent, toFilePath } from "../harness/Installation.ts"
+import { takeTurn } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 /** Requests of the decision at which the nodes are killed: that of the pull request, and that of its comments. */
 const moments = ["pull", "comments"] as const
+const tried = takeTurn("AICR_TEST_HOST_KILLS", moments)
 
 let at: ClusterInstallation
 beforeAll(async () => {
-  at = await ClusterInstallation.make({ repositories: moments.length, slots: 2 })
+  at = await ClusterInstallation.make({ repositories: tried.length, slots: 2 })
   await at.start("front", "ingress,actors,publisher")
   for (const name of workers) await at.start(name, "executor")
 }, 120_000)
@@ -32,7 +34,7 @@ const counted = async () => {
   return [Number(row?.findings), Number(row?.open)]
 }
 
-it.each(moments.map((moment, index) => ({ moment, index, repository: `team/r${index}` })))(
+it.each(tried.map((moment, index) => ({ moment, index, repository: `team/r${index}` })))(
   "an end is decided about although the nodes are killed at the read of the $moment",
   async ({ index, moment, repository }) => {
     const name = `app-${index}`

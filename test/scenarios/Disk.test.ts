@@ -1,13 +1,14 @@
 /**
  * The real process on a disk that takes no writes for a while. A delivery that could not be stored is refused, so that
  * the host sends it again; `/readyz` names the store; when the disk is available again, everything continues without a
- * restart.
+ * restart. One of three reasons in turn, and each of them with AICR_TEST_BACKENDS=all.
  */
 import { execFileSync } from "node:child_process"
 import { readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { toFilePath, honest, Installation, markedLine } from "../harness/Installation.ts"
+import { takeTurn } from "../harness/Samples.ts"
 import { SmallDisk } from "../harness/SmallDisk.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
@@ -87,48 +88,48 @@ const opened = (at: Installation, pull: Awaited<ReturnType<Installation["open"]>
   }
 }
 
-describe.each([
+const reasons = [
   ["files may not grow", true, withoutRoom],
   ["files are read-only", canFreeze, (at: Installation) => immutable(at, /^(aicr|queue)\.db(-wal)?$/)],
   ["the disk is full", SmallDisk.isPossible, small]
-] as const)("%s", (_, can, diskOf) => {
-  it.skipIf(!can)(
-    "a delivery is refused, health reports it, and everything is reviewed once when the disk has space again",
-    async () => {
-      await using at = await Installation.make({ queue: "sqlite" })
-      using disk = diskOf(at)
-      await at.aicr.start()
-      // One review is in progress when it happens, and the reply of its model comes while nothing can be stored.
-      const first = await at.open("first")
-      const reached = Promise.withResolvers<void>()
-      const refused = Promise.withResolvers<void>()
-      at.model.script(async (request) => {
-        reached.resolve()
-        await refused.promise
-        return honest(request)
-      })
-      await at.forge.notify(first, "opened")
-      await reached.promise
+] as const
+const possible = reasons.filter(([, can]) => can)
 
-      const second = await at.open("second")
-      const deliver = opened(at, second)
-      await disk.refuse()
-      const answer = await deliver()
-      expect(answer).toMatchObject({ status: 503, body: { accepted: false, reason: "store_unavailable" } })
-      expect(Number(answer.retryAfter)).toBeGreaterThan(0)
-      await waitUntil(async () => (await ready(at)).notReady?.includes("store"), { describe: () => at.aicr.log })
-      refused.resolve()
-      await waitUntil(() => /could not be|not stored|disk/i.test(at.aicr.log), { describe: () => at.aicr.log })
+describe.each(takeTurn("AICR_TEST_BACKENDS", possible, 1))("%s", (_, __, diskOf) => {
+  it("a delivery is refused, health reports it, and everything is reviewed once when the disk has space again", async () => {
+    await using at = await Installation.make({ queue: "sqlite" })
+    using disk = diskOf(at)
+    await at.aicr.start()
+    // One review is in progress when it happens, and the reply of its model comes while nothing can be stored.
+    const first = await at.open("first")
+    const reached = Promise.withResolvers<void>()
+    const refused = Promise.withResolvers<void>()
+    at.model.script(async (request) => {
+      reached.resolve()
+      await refused.promise
+      return honest(request)
+    })
+    await at.forge.notify(first, "opened")
+    await reached.promise
 
-      await disk.heal()
-      expect(await deliver()).toMatchObject({ status: 202, body: { accepted: true } })
-      await readyAgain(at)
-      await at.reviewed(first, second)
-      await at.settled()
-      expect(at.posted(first)).toEqual(once("first", first.head))
-      expect(at.posted(second)).toEqual(once("second", second.head))
-    }
-  )
+    const second = await at.open("second")
+    const deliver = opened(at, second)
+    await disk.refuse()
+    const answer = await deliver()
+    expect(answer).toMatchObject({ status: 503, body: { accepted: false, reason: "store_unavailable" } })
+    expect(Number(answer.retryAfter)).toBeGreaterThan(0)
+    await waitUntil(async () => (await ready(at)).notReady?.includes("store"), { describe: () => at.aicr.log })
+    refused.resolve()
+    await waitUntil(() => /could not be|not stored|disk/i.test(at.aicr.log), { describe: () => at.aicr.log })
+
+    await disk.heal()
+    expect(await deliver()).toMatchObject({ status: 202, body: { accepted: true } })
+    await readyAgain(at)
+    await at.reviewed(first, second)
+    await at.settled()
+    expect(at.posted(first)).toEqual(once("first", first.head))
+    expect(at.posted(second)).toEqual(once("second", second.head))
+  })
 })
 
 it.skipIf(!canFreeze)(

@@ -1,10 +1,14 @@
-/** A node that starts while its servers are unavailable: it waits, reports what it waits for, stops in time, and works once they are available. */
+/**
+ * A node that starts while its servers are unavailable: it waits, reports what it waits for, stops in time, and works once they are available. One of
+ * three servers disconnects while it starts, in turn, and each of them with AICR_TEST_BACKENDS=all.
+ */
 import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { AicrProcess } from "../harness/AicrProcess.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { CutLine } from "../harness/CutLine.ts"
+import { takeTurn } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const readiness = async (node: AicrProcess): Promise<unknown> => {
@@ -70,12 +74,13 @@ describe("a starting node", () => {
     for (const server of ["postgres", "nats", "redis"]) expect(waitLines(node, server)).toHaveLength(1)
   }, 240_000)
 
-  it.each([
+  const servers = [
     // Each server responds to the wait of the start. It disconnects at a later call of the start.
     ["postgres", "TEST_POSTGRES", "aicr_migrations"],
     ["redis", "TEST_REDIS", "evalsha"],
     ["nats", "SVC_NATS_URL", "$JS.API.STREAM.INFO.KV_aicr_leases"]
-  ] as const)(
+  ] as const
+  it.each(takeTurn("AICR_TEST_BACKENDS", servers))(
     "waits again for a server that disconnects while it starts: %s",
     async (server, variable, call) => {
       const url = new URL(at[server].url)

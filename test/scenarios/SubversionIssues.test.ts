@@ -1,6 +1,6 @@
 /**
  * Problems of Subversion revisions and Perforce changelists as managed issues in a repository of a git host: opened, updated and closed by the
- * real process, with the links and the author of the revision.
+ * real process, with the links and the author of the revision. One of both in turn, and both with AICR_TEST_PUSHED_ISSUES=all.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -13,6 +13,7 @@ import { review, startFakeModel } from "../harness/FakeModel.ts"
 import { hookKey, nodeDocument } from "../harness/HookedNode.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { makeFakeDepot, p4Password, p4User } from "../harness/perforce/PerforceDepot.ts"
+import { takeTurn } from "../harness/Samples.ts"
 import { SvnRepository } from "../harness/Subversion.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
@@ -80,10 +81,12 @@ const perforce = (): System => {
   }
 }
 
-it.each<readonly [string, () => System]>([
+const systems: ReadonlyArray<readonly [string, () => System]> = [
   ["Subversion", subversion],
   ["Perforce", perforce]
-])(
+]
+
+it.each(takeTurn("AICR_TEST_PUSHED_ISSUES", systems))(
   "issues of %s are opened, updated and closed in the repository of the channel",
   async (_, makeSystem) => {
     const directory = mkdtempSync(join(tmpdir(), "aicr-scenario-issues-"))
