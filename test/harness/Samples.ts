@@ -53,8 +53,8 @@ export const takeSample = <A>(variable: Sampled, items: ReadonlyArray<A>, step: 
 const seed = Number(process.env["AICR_TEST_SEED"] ?? 1)
 
 /**
- * One item, or all of them: where one story is told at several hosts or stores, `npm test` tells it at one of them, and at another one after another
- * commit (RunFolder.ts). Suites with different offsets take different ones.
+ * One item, or all of them: what is tested at several hosts or stores runs at one of them in `npm test`, and at another one after another commit
+ * (RunFolder.ts). Suites with different offsets take different ones.
  */
 export const takeTurn = <A>(variable: Sampled, items: ReadonlyArray<A>, offset = 0): ReadonlyArray<A> =>
   isWhole(variable) ? items : items.filter((_, index) => index === (seed + offset) % items.length)

@@ -9,7 +9,7 @@ import { dirname, join } from "node:path"
 export const root = join(import.meta.dirname, "../..")
 
 export interface FileTime {
-  /** From the folder of the repository. */
+  /** Path from the folder of the repository. */
   readonly file: string
   readonly wallSeconds: number
   readonly processorSeconds: number

@@ -69,7 +69,7 @@ const core = () => [describeStart, describeEscapes]
 /** Start and isolation alone, for a kind that is slow here. */
 export const describeCore = (kinds: Kinds): void => describeParts(kinds, core())
 
-/** One of both in turn, for a kind whose start takes most of a minute. */
+/** One of both, the other one for the next commit, for a kind whose start takes most of a minute. */
 export const describeCoreInTurn = (variable: Sampled, kinds: Kinds): void =>
   describeParts(kinds, takeTurn(variable, core()))
 

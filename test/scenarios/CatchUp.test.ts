@@ -2,7 +2,7 @@
  * The service is down while pull requests of a git host are opened, pushed, force pushed, closed, merged, made ready and commanded, and nothing
  * is delivered. After its start every open head is reviewed once. Then everything is delivered under new ids, and nothing more happens.
  * The process is killed during searches, its clock is wrong, and the host fails. AICR_TEST_CATCH_UP=all makes 63 changes of each host instead
- * of nine, kills the process 200 times instead of three, and tries every host instead of one in turn.
+ * of nine, kills the process 200 times instead of three, and tries every host instead of one, another one for each commit.
  */
 import { expect, it, onTestFinished } from "vitest"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"

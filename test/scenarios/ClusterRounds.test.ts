@@ -1,6 +1,6 @@
 /**
- * The node that reviews a later round is killed: another one continues it as the same round, and nothing is posted twice. At one of three moments in
- * turn, and at each of them with AICR_TEST_HOST_KILLS=all.
+ * The node that reviews a later round is killed: another one continues it as the same round, and nothing is posted twice. At one of three moments by
+ * default, and at each of them with AICR_TEST_HOST_KILLS=all.
  */
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"

@@ -1,6 +1,6 @@
 /**
  * Nodes are killed while they decide about the findings of an ended change: one that is restarted decides when the claim ends, and each finding
- * counts once. At one of two requests in turn, and at both with AICR_TEST_HOST_KILLS=all.
+ * counts once. At one of two requests by default, and at both with AICR_TEST_HOST_KILLS=all.
  */
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"

@@ -1,7 +1,7 @@
 /**
  * The real process on a disk that takes no writes for a while. A delivery that could not be stored is refused, so that
  * the host sends it again; `/readyz` names the store; when the disk is available again, everything continues without a
- * restart. One of three reasons in turn, and each of them with AICR_TEST_BACKENDS=all.
+ * restart. One of three reasons by default, and each of them with AICR_TEST_BACKENDS=all.
  */
 import { execFileSync } from "node:child_process"
 import { readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"

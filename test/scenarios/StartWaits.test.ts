@@ -1,6 +1,6 @@
 /**
  * A node that starts while its servers are unavailable: it waits, reports what it waits for, stops in time, and works once they are available. One of
- * three servers disconnects while it starts, in turn, and each of them with AICR_TEST_BACKENDS=all.
+ * three servers disconnects while it starts by default, and each of them with AICR_TEST_BACKENDS=all.
  */
 import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"

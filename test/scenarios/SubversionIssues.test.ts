@@ -1,6 +1,6 @@
 /**
  * Problems of Subversion revisions and Perforce changelists as managed issues in a repository of a git host: opened, updated and closed by the
- * real process, with the links and the author of the revision. One of both in turn, and both with AICR_TEST_PUSHED_ISSUES=all.
+ * real process, with the links and the author of the revision. One of both by default, and both with AICR_TEST_PUSHED_ISSUES=all.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

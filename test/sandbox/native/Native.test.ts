@@ -66,7 +66,7 @@ describeUngrouped([
   ]
 ])
 
-/** By default, the promises that the user of the service affects: start and isolation. */
+/** The user of the service affects start and isolation most, which are tested by default. */
 const describeUser = isWhole ? describeOtherUser : describeCore
 if (isRoot)
   describeUser([
