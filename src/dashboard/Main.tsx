@@ -6,6 +6,7 @@ import { createRoot } from "react-dom/client"
 import { call } from "./client/Call.ts"
 import { queryClient } from "./client/Queries.ts"
 import { onSessionChange, sessionState, startSession } from "./client/Session.ts"
+import { endSignIn } from "./client/SignIn.ts"
 import { Login } from "./layout/Login.tsx"
 import { applyTheme } from "./layout/Theme.ts"
 import { Notices } from "./parts/Notices.tsx"
@@ -33,7 +34,7 @@ const App = () => {
 
 applyTheme()
 await loadLanguage(currentLanguage())
-void startSession((link) => call("POST /login/redeem", { payload: { link } }))
+void startSession((link) => call("POST /login/redeem", { payload: { link } }), endSignIn())
 const root = document.getElementById("root")
 if (root !== null)
   createRoot(root).render(

@@ -14,6 +14,8 @@ export const AdminSession = record({
   purpose: Field.stored(Schema.Literals(["session", "link"])),
   username: Field.outsideText,
   role: Field.stored(AccessRole),
+  /** Digest of the settings by which the person logged in elsewhere; absent: with the password, or with a link. */
+  origin: Field.optional(Field.text),
   createdAt: Field.time,
   expiresAt: Field.time
 })

@@ -196,6 +196,14 @@ const surroundings: ReadonlyArray<readonly [RegExp, (tree: Tree) => Tree]> = [
     /^config_sources\.secret_refs/,
     (tree) => ({ ...tree, config_sources: { secret_refs: [{ env: "SET", target: ["a"] }] } })
   ],
+  [
+    /^admin\.oidc/,
+    (tree) => ({
+      ...tree,
+      server: { base_url: "https://aicr.test" },
+      admin: { oidc: { issuer: "https://id.test", client_id: "aicr", roles: { viewer: ["all"] } } }
+    })
+  ],
   [/^config_sources\.database\.backend/, (tree) => ({ ...tree, storage: { cache: { redis: { url_env: "SET" } } } })],
   [/^queue\.kind/, (tree) => ({ ...tree, storage: { cache: { redis: { url_env: "SET" } } } })],
   [

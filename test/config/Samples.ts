@@ -33,6 +33,9 @@ const concepts: ReadonlyArray<readonly [RegExp, Concept]> = [
 
 /** Samples of fields whose type is not sufficient. */
 const special: Readonly<Record<string, Samples>> = {
+  "admin.oidc.issuer": { takes: ["https://id.test/realm"], refuses: ["id.test", "http://id.test", 7] },
+  "admin.oidc.scopes": { takes: [["openid"]], refuses: [[], ["email"], "openid", 7] },
+  "admin.oidc.roles.viewer": { takes: [["all", "staff"]], refuses: [["all", "all"], "all", 7] },
   "llm.providers[].id": { takes: ["p"], refuses: ["", "a b", 7] },
   // Another kind or source in the same document would require other fields: the kinds have separate tests.
   "triggers[].kind": {

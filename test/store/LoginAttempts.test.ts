@@ -65,7 +65,7 @@ describe.each(databases)("logins in $name", ({ layer }) => {
   it.effect("sessions are revoked, all of them or all but one", () =>
     Effect.gen(function* () {
       const sessions = yield* AdminSessions
-      const session = { id: "1", purpose, username: "root", role, createdAt: 1, expiresAt: 10 }
+      const session = { id: "1", purpose, username: "root", role, origin: undefined, createdAt: 1, expiresAt: 10 }
       for (const digest of ["one", "two", "three"]) yield* sessions.open(digest, session)
       assert.strictEqual(yield* sessions.revoke("two"), 2)
       assert.isUndefined(yield* sessions.find("one", 2))
@@ -78,7 +78,7 @@ describe.each(databases)("logins in $name", ({ layer }) => {
   it.effect("sessions are found until they expire, and expired ones go with the next", () =>
     Effect.gen(function* () {
       const sessions = yield* AdminSessions
-      const session = { id: "1", purpose, username: "root", role, createdAt: 1, expiresAt: 10 }
+      const session = { id: "1", purpose, username: "root", role, origin: undefined, createdAt: 1, expiresAt: 10 }
       yield* sessions.open("one", session)
       assert.deepStrictEqual(yield* sessions.find("one", 9), session)
       assert.isUndefined(yield* sessions.find("one", 10))

@@ -7,6 +7,9 @@ import type { AdminRoute } from "./AdminRoute.ts"
 const leastRoles = {
   "POST /login": "anyone",
   "POST /login/redeem": "anyone",
+  "GET /login/methods": "anyone",
+  "POST /login/oidc": "anyone",
+  "POST /login/oidc/finish": "anyone",
   "GET /verdicts/key": "anyone",
 
   "GET /session": "viewer",

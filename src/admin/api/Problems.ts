@@ -37,13 +37,13 @@ export class BadRequest extends HttpApiError.Problem<BadRequest>()(
 export class Unauthorized extends HttpApiError.Problem<Unauthorized>()(
   "Unauthorized",
   { type: blank, status: 401, title: "Unauthorized" },
-  { ...common, code: code(["unauthorized", "invalid_credentials", "invalid_link"]) }
+  { ...common, code: code(["unauthorized", "invalid_credentials", "invalid_link", "login_refused"]) }
 ) {}
 
 export class Forbidden extends HttpApiError.Problem<Forbidden>()(
   "Forbidden",
   { type: blank, status: 403, title: "Forbidden" },
-  { ...common, code: code(["cross_origin", "local_only", "person_needed", "role_needed"]) }
+  { ...common, code: code(["cross_origin", "local_only", "no_role", "person_needed", "role_needed"]) }
 ) {}
 
 export class NotFound extends HttpApiError.Problem<NotFound>()(

@@ -19,8 +19,45 @@ const Session = Schema.Struct({
   expires_at: time("End of the session")
 }).annotate({ identifier: "Session" })
 
+const LinkSession = Schema.Struct({ username: text("User"), ...Session.fields }).annotate({
+  identifier: "LinkSession"
+})
+
+/** Longer than the responses of providers. */
+const maxResponse = 8192
+
 export class LoginGroup extends HttpApiGroup.make("login")
   .add(
+    HttpApiEndpoint.get("methods", "/login/methods", {
+      success: Schema.Struct({
+        oidc: Schema.Boolean.annotate({ description: "True if people log in at the provider of the organization" })
+      }),
+      error: NotFound
+    }).annotateMerge(describe("List ways to log in", "Returns which ways exist beside the password.")),
+    HttpApiEndpoint.post("startOidc", "/login/oidc", {
+      success: Schema.Struct({
+        url: text("Page of the provider"),
+        binding: text("Secret of this login, for its end; it belongs to the tab that began it")
+      }),
+      error: [NotFound, UnavailableResponse]
+    }).annotateMerge(
+      describe("Begin a login by OpenID Connect", "Returns the page of the provider, and a secret that ends the login.")
+    ),
+    HttpApiEndpoint.post("finishOidc", "/login/oidc/finish", {
+      payload: Schema.Struct({
+        binding: bodyText("Secret of the login"),
+        response: Schema.String.annotate({
+          description: "Query with which the provider returned to the dashboard"
+        }).check(Schema.isMaxLength(maxResponse, { message: `expected at most ${maxResponse} characters` }))
+      }).annotate({ identifier: "OidcLogin" }),
+      success: LinkSession,
+      error: [UnauthorizedResponse, Forbidden, NotFound, TooManyRequestsResponse, UnavailableResponse]
+    }).annotateMerge(
+      describe(
+        "End a login by OpenID Connect",
+        "Exchanges the response of the provider for a session, within ten minutes. People without a role are refused."
+      )
+    ),
     HttpApiEndpoint.post("login", "/login", {
       payload: Login,
       success: Session,
@@ -35,7 +72,7 @@ export class LoginGroup extends HttpApiGroup.make("login")
       payload: Schema.Struct({ link: bodyText("Text after `#login=` of a one-time link") }).annotate({
         identifier: "LinkLogin"
       }),
-      success: Schema.Struct({ username: text("User"), ...Session.fields }).annotate({ identifier: "LinkSession" }),
+      success: LinkSession,
       error: [UnauthorizedResponse, NotFound, UnavailableResponse]
     }).annotateMerge(describe("Log in with a link", "Opens a session with a link that works once, for ten minutes."))
   )

@@ -21,6 +21,7 @@ import { Authenticated, CurrentReader, CurrentUser, ReadsVerdicts } from "../api
 import { finishAction, startAction } from "../handlers/Audit.ts"
 import { orUnavailable } from "../handlers/Available.ts"
 import { Caller } from "./Caller.ts"
+import { readOidc } from "./OidcPerson.ts"
 import { findSession, parseBearer, tokenIn } from "./Sessions.ts"
 
 /** Returns the administrator's credentials; fails with instructions while none are configured. */
@@ -73,7 +74,8 @@ const findUser = Effect.fnUntraced(function* (access: Access) {
     return programUser(token, token.role, parseBearer(authorization) ?? "")
   }
   const token = tokenIn(authorization)
-  const session = token === undefined ? undefined : yield* findSession(token, credentials)
+  const origin = readOidc((yield* ConfigStore).current())?.digest
+  const session = token === undefined ? undefined : yield* findSession(token, credentials, origin)
   if (token === undefined || session === undefined) return yield* unauthorized
   const { expiresAt, id: sessionId, role, username } = session
   return { username, role, isProgram: false, token: Redacted.make(token), sessionId, expiresAt } satisfies User

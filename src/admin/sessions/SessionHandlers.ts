@@ -13,12 +13,13 @@ import type { AdminCredentials, CredentialMatch } from "../AdminCredentials.ts"
 import { discardAction, finishAction, startAction } from "../handlers/Audit.ts"
 import { orUnavailable } from "../handlers/Available.ts"
 import { Caller } from "./Caller.ts"
+import { dashboardUrl } from "./DashboardAddress.ts"
+import { makeOidcLogin } from "./OidcLogin.ts"
+import { readOidc } from "./OidcPerson.ts"
 import { findEditor } from "../configuration/DatabaseSource.ts"
 import { closeSession, failureLimits, openLink, openSession, revokeSessions, useLink } from "./Sessions.ts"
 import { maybeTime, toTime } from "../views/Views.ts"
 import { withoutUndefined } from "../views/WithoutUndefined.ts"
-import type { Snapshot } from "../../config/Snapshot.ts"
-import { publicUrl } from "../../domain/RunLink.ts"
 import { createHash } from "node:crypto"
 import { backoffMillis, doubling } from "../../domain/Backoff.ts"
 import { LoginAttempts } from "../../store/LoginAttempts.ts"
@@ -55,20 +56,6 @@ const throttled = Effect.fnUntraced(function* <E, R>(
   yield* attempts.succeeded(attempt.id)
   return { _tag: "Right" } as const
 })
-
-/** The address of the dashboard: for other machines if `server.base_url` is set, otherwise on this machine. Pure. */
-
-type ServerFields = Pick<
-  Snapshot["document"]["server"],
-  "admin_port" | "base_url" | "hostname" | "path_prefix" | "port"
->
-
-const dashboardUrl = (server: ServerFields): string => {
-  const host = server.hostname === "0.0.0.0" || server.hostname === "::" ? "127.0.0.1" : server.hostname
-  const local = `http://${host.includes(":") ? `[${host}]` : host}:${server.admin_port ?? server.port}`
-  const { path_prefix: prefix } = server
-  return publicUrl(server, "/dashboard") ?? publicUrl({ base_url: local, path_prefix: prefix }, "/dashboard") ?? local
-}
 
 /** Recorded until the record is removed: people type passwords as names. */
 const otherName = "another user name"
@@ -140,10 +127,21 @@ const redeem = Effect.fnUntraced(function* (link: string) {
   return { username, token, expires_at: toTime(expiresAt) }
 })
 
+const methods = Effect.gen(function* () {
+  yield* requireCredentials
+  return { oidc: readOidc((yield* ConfigStore).current()) !== undefined }
+})
+
 export const loginLayer = HttpApiBuilder.group(AdminHttpApi, "login", (handlers) =>
-  handlers.handleAll({
-    login: ({ payload }) => orUnavailable(login(payload.username, payload.password)),
-    redeem: ({ payload }) => orUnavailable(redeem(payload.link))
+  Effect.sync(() => {
+    const oidc = makeOidcLogin()
+    return handlers.handleAll({
+      methods: () => methods,
+      login: ({ payload }) => orUnavailable(login(payload.username, payload.password)),
+      redeem: ({ payload }) => orUnavailable(redeem(payload.link)),
+      startOidc: () => oidc.start,
+      finishOidc: ({ payload }) => orUnavailable(oidc.finish(payload.binding, payload.response))
+    })
   })
 )
 

@@ -10,6 +10,7 @@ import { ServiceTokens } from "../../store/ServiceTokens.ts"
 import { readAdminCredentials } from "../AdminCredentials.ts"
 import { because, TooManyRequests } from "../api/Problems.ts"
 import { CurrentUser } from "../api/Rules.ts"
+import { readOidc } from "./OidcPerson.ts"
 import { findSession } from "./Sessions.ts"
 
 /** Maximum number of streams of a session: more than the tabs that one person watches. */
@@ -30,8 +31,10 @@ const isOpen = (token: string) =>
   Effect.gen(function* () {
     const digest = digestToken(token)
     if (digest !== undefined) return yield* isUsableToken(digest)
-    const credentials = readAdminCredentials((yield* ConfigStore).current())
-    return credentials !== undefined && (yield* findSession(token, credentials)) !== undefined
+    const snapshot = (yield* ConfigStore).current()
+    const credentials = readAdminCredentials(snapshot)
+    const origin = readOidc(snapshot)?.digest
+    return credentials !== undefined && (yield* findSession(token, credentials, origin)) !== undefined
   }).pipe(Effect.orElseSucceed(() => true))
 
 /** Completes once the session has ended. Callers of the local socket have none. */

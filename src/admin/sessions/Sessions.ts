@@ -25,11 +25,13 @@ const spelling = /^[0-9a-f]{64}$/
 interface SessionUser {
   readonly username: string
   readonly role: AccessRole
+  /** The origin of the session, as in `AdminSession`. */
+  readonly origin: string | undefined
 }
 
 const open = Effect.fnUntraced(function* (
   purpose: "link" | "session",
-  { role, username }: SessionUser,
+  { origin, role, username }: SessionUser,
   credentials: AdminCredentials,
   ttlSeconds: number
 ) {
@@ -37,11 +39,15 @@ const open = Effect.fnUntraced(function* (
   const token = randomBytes(32).toString("hex")
   const expiresAt = createdAt + ttlSeconds * 1000
   const digest = purpose === "link" ? linkDigest(token, credentials) : digestOf(token, credentials)
-  yield* (yield* AdminSessions).open(digest, { id: newId(), purpose, username, role, createdAt, expiresAt })
+  yield* (yield* AdminSessions).open(digest, { id: newId(), purpose, username, role, origin, createdAt, expiresAt })
   return { token, expiresAt }
 })
 
-const superAdministrator = ({ username }: AdminCredentials): SessionUser => ({ username, role: "administrator" })
+const superAdministrator = ({ username }: AdminCredentials): SessionUser => ({
+  username,
+  role: "administrator",
+  origin: undefined
+})
 
 export const openSession = (
   credentials: AdminCredentials,
@@ -70,8 +76,15 @@ export const tokenIn = (authorization: unknown): string | undefined => {
   return token !== undefined && spelling.test(token) ? token : undefined
 }
 
-export const findSession = Effect.fnUntraced(function* (token: string, credentials: AdminCredentials) {
-  return yield* (yield* AdminSessions).find(digestOf(token, credentials), yield* Clock.currentTimeMillis)
+/** `origin`: digest of the current settings of logins elsewhere. A session of others has ended. */
+export const findSession = Effect.fnUntraced(function* (
+  token: string,
+  credentials: AdminCredentials,
+  origin: string | undefined
+) {
+  const now = yield* Clock.currentTimeMillis
+  const session = yield* (yield* AdminSessions).find(digestOf(token, credentials), now)
+  return session?.origin === undefined || session.origin === origin ? session : undefined
 })
 
 export const closeSession = Effect.fnUntraced(function* (token: string, credentials: AdminCredentials) {

@@ -43,7 +43,7 @@ const walk = (shape: Shape, value: unknown, path: Path, found: Array<NamedVariab
 
 /**
  * Returns named variables without a value that a node with these roles uses. Required are those that connect a store in use, the key of
- * statements on a node that signs them and, on a node that receives deliveries and calls, those that authenticate them.
+ * statements on a node that signs them, the secret of logins on a node that serves the dashboard and, on a node that receives deliveries and calls, those that authenticate them.
  */
 export const unsetVariables = (
   tree: unknown,
@@ -55,7 +55,11 @@ export const unsetVariables = (
     const blank = isBlankVariable(env, name)
     if (!blank && !isUsed(tree, path, roles)) return []
     const needed =
-      blank || connectsStore(tree, path) || isSigningKey(path) || (roles.has("ingress") && guardsEntrance(tree, path))
+      blank ||
+      connectsStore(tree, path) ||
+      isSigningKey(path) ||
+      isLoginSecret(path) ||
+      (roles.has("ingress") && guardsEntrance(tree, path))
     const named = nameable(name)
     const reason: Reason = {
       _tag: blank ? "VariableBlank" : needed ? "VariableNeeded" : "VariableNotSet",
@@ -110,6 +114,8 @@ const guardsEntrance = (tree: unknown, path: Path): boolean => {
 }
 
 const isSigningKey = (path: Path): boolean => path[0] === "server" && path[1] === "statements"
+
+const isLoginSecret = (path: Path): boolean => path[0] === "admin" && path[1] === "oidc"
 
 /** Returns whether a node with these roles uses the variable. Fields without a row below are used by every node. */
 const isUsed = (tree: unknown, path: Path, roles: ReadonlySet<Role>): boolean => {

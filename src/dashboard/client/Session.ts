@@ -63,7 +63,7 @@ channel.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
   }
 })
 
-/** Reason for which the link of the address opened no session. */
+/** Reason for which the link, or the response of a provider in the address opened no session. */
 let refusedLink: unknown
 export const linkFailure = (): unknown => refusedLink
 
@@ -71,14 +71,18 @@ const linkHash = /^#login=([0-9a-f]{64})$/
 
 /**
  * Reads the session of this tab, or of another one. A link in the address is exchanged for a session with `redeem`, and removed from the history of the
- * browser first.
+ * browser first. `ended`: the session of a login at a provider that ends with this page.
  */
-export const startSession = async (redeem: (link: string) => Promise<Session>): Promise<void> => {
+export const startSession = async (
+  redeem: (link: string) => Promise<Session>,
+  ended: Promise<Session> | undefined
+): Promise<void> => {
   const [, link] = linkHash.exec(location.hash) ?? []
-  if (link !== undefined) {
-    history.replaceState(history.state, "", `${location.pathname}${location.search}`)
+  if (link !== undefined) history.replaceState(history.state, "", `${location.pathname}${location.search}`)
+  const opened = link === undefined ? ended : redeem(link)
+  if (opened !== undefined) {
     try {
-      return openSession(await redeem(link))
+      return openSession(await opened)
     } catch (error) {
       refusedLink = error
     }

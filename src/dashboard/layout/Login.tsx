@@ -1,21 +1,49 @@
 /** The login: instead of the pages, or over them when the session has expired. The address stays, so that a link works after the login. */
-import { useState } from "react"
+import { useEffect, useState } from "react"
 import { call } from "../client/Call.ts"
 import { Problem } from "../client/Problem.ts"
 import { queryClient } from "../client/Queries.ts"
 import { endSession, linkFailure, openSession } from "../client/Session.ts"
+import { beginSignIn, ForeignLogin } from "../client/SignIn.ts"
 import { errorDetail } from "../text/DescribeError.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import { t } from "../text/T.ts"
 import { LanguageSelect, ThemeSelect } from "./Preferences.tsx"
 
 const messageOf = (error: unknown): string => {
+  if (error instanceof ForeignLogin) return t("login.foreign")
   if (!(error instanceof Problem)) return errorDetail(error)
   if (error.code === "invalid_credentials") return t("login.wrong")
   if (error.code === "invalid_link") return t("login.link")
   if (error.code === "login_throttled")
     return t("login.throttled", { seconds: String(error.body["retry_after"] ?? "?") })
   return errorDetail(error)
+}
+
+/** Login at the provider of the organization, where one is configured. */
+const ProviderLogin = ({ onFailure }: { readonly onFailure: (message: string) => void }) => {
+  const [isOffered, setOffered] = useState(false)
+  const [isPending, setPending] = useState(false)
+  useEffect(() => {
+    call("GET /login/methods", {}).then(
+      ({ oidc }) => setOffered(oidc),
+      () => setOffered(false)
+    )
+  }, [])
+  const begin = async () => {
+    setPending(true)
+    try {
+      await beginSignIn()
+    } catch (error) {
+      onFailure(messageOf(error))
+      setPending(false)
+    }
+  }
+  return isOffered ? (
+    <button type="button" disabled={isPending} onClick={() => void begin()}>
+      {t("login.provider")}
+    </button>
+  ) : null
 }
 
 const LoginForm = ({ expired }: { readonly expired?: string | undefined }) => {
@@ -74,6 +102,7 @@ const LoginForm = ({ expired }: { readonly expired?: string | undefined }) => {
             {t("login.leave")}
           </button>
         )}
+        <ProviderLogin onFailure={setFailure} />
         <button type="submit" className="primary" disabled={isPending}>
           {t("login.submit")}
         </button>

@@ -42,6 +42,8 @@ export const configFieldReasons = {
   HashExpected: {},
   /** Stores and nodes. */
   RedisNeedsCache: {},
+  IssuerUnencrypted: {},
+  OpenidScopeMissing: {},
   NatsWithoutConnection: {},
   RecordsOfOneNode: { kind: "text" },
   QueueOfOneNode: { kind: "text" },

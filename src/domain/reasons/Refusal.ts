@@ -16,6 +16,17 @@ export const refusalReasons = {
   ScopeOrRoleExpected: {},
   RoleForEveryRepository: {},
   SessionUnknown: {},
+  /** Logins by OpenID Connect. */
+  OidcOff: {},
+  OidcUnreachable: { issuer: "text", why: "text" },
+  OidcStale: {},
+  OidcRefused: { why: "text" },
+  OidcNameMissing: { claim: "text" },
+  OidcNameUnverified: { claim: "text" },
+  OidcNameTaken: {},
+  OidcGroupOverage: { claim: "text" },
+  OidcGroupsMissing: { claim: "text" },
+  OidcNoRole: { name: "text" },
   /** A part of the service that does not respond. */
   PartUnavailable: { part: "reason" },
   PartDisconnected: { part: "reason", server: "text" },

@@ -8,7 +8,8 @@ import type { Statements } from "./Dialect.ts"
 
 export const administration: Statements = () => [
   `CREATE TABLE admin_sessions (
-    digest TEXT PRIMARY KEY NOT NULL, id TEXT NOT NULL, purpose TEXT NOT NULL, username TEXT NOT NULL, role TEXT NOT NULL, created_at BIGINT NOT NULL, expires_at BIGINT NOT NULL)`,
+    digest TEXT PRIMARY KEY NOT NULL, id TEXT NOT NULL, purpose TEXT NOT NULL, username TEXT NOT NULL, role TEXT NOT NULL, origin TEXT,
+    created_at BIGINT NOT NULL, expires_at BIGINT NOT NULL)`,
   "CREATE INDEX admin_sessions_expires ON admin_sessions (expires_at)",
   `CREATE TABLE service_tokens (
     id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, digest TEXT NOT NULL, scopes TEXT NOT NULL, repositories TEXT NOT NULL,

@@ -37,6 +37,8 @@ export const configFieldTexts = {
   CredentialForName:
     "expected the name of an environment variable, found what looks like a credential; put it into a variable and write the variable's name",
   HashExpected: "expected sha256: followed by 64 hexadecimal digits",
+  IssuerUnencrypted: "expected an address that begins with https://, because tokens of people are sent there",
+  OpenidScopeMissing: "expected `openid` among the scopes",
   RedisNeedsCache: "redis requires storage.cache.kind redis and storage.cache.redis.url_env",
   NatsWithoutConnection: "nats without a connection falls back to memory; set SVC_NATS_URL",
   RecordsOfOneNode:

@@ -1,6 +1,22 @@
 /** Descriptions of the fields of the configuration, by path. */
 export const fieldTexts = {
   admin: "Login of the dashboard.",
+  "admin.oidc":
+    "Login of people by OpenID Connect, beside the administrator of `admin.username_env` (see docs/let-others-in.md). Off without `issuer`. Needs `server.base_url`.",
+  "admin.oidc.client_id": "Id of the client that is registered at the provider.",
+  "admin.oidc.client_secret": "Literal secret of the client. Without a secret the client is a public one.",
+  "admin.oidc.client_secret_env": "Environment variable that holds the secret of the client.",
+  "admin.oidc.groups_claim":
+    "Claim with the groups of a person: its name, or the path to it in claims that are objects, such as `realm_access.roles`.",
+  "admin.oidc.issuer": "Address of the provider, below which it has `/.well-known/openid-configuration`.",
+  "admin.oidc.roles": "Groups of each role. A person gets the highest matching role, and without one no access.",
+  "admin.oidc.roles.administrator": "Groups whose members are administrators.",
+  "admin.oidc.roles.editor": "Groups whose members are editors.",
+  "admin.oidc.roles.operator": "Groups whose members are operators.",
+  "admin.oidc.roles.viewer": "Groups whose members are viewers.",
+  "admin.oidc.scopes": "Scopes that are requested from the provider. `openid` is required.",
+  "admin.oidc.username_claim":
+    "Claim with the name of a person in the audit. It must identify one person; an e-mail address has to be verified.",
   "admin.password": "Literal password.",
   "admin.password_env": "Environment variable that holds the password.",
   "admin.password_hash": "Literal hash `sha256:<hex>` of the password.",

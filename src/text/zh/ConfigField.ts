@@ -36,6 +36,8 @@ export const configFieldTexts = {
   NamedHere: "在此指定",
   CredentialForName: "应为环境变量的名称，实际像是凭据；请将其放入变量，并填写变量名",
   HashExpected: "应为 sha256: 加 64 位十六进制数字",
+  IssuerUnencrypted: "地址应以 https:// 开头，因为用户的令牌会发送到那里",
+  OpenidScopeMissing: "权限范围中应有 `openid`",
   RedisNeedsCache: "redis 需要 storage.cache.kind 为 redis 并设置 storage.cache.redis.url_env",
   NatsWithoutConnection: "没有连接的 nats 会回退到内存；请设置 SVC_NATS_URL",
   RecordsOfOneNode: "已设置 SVC_NATS_URL，多个节点协同工作：{kind} 的记录只有一个节点可见；请使用 postgres",

@@ -3,6 +3,20 @@ import type { fieldTexts as english } from "../en/Fields.ts"
 
 export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   admin: "控制台的登录。",
+  "admin.oidc":
+    "通过 OpenID Connect 登录，与 `admin.username_env` 的管理员并存（见 docs/let-others-in.md）。没有 `issuer` 时关闭。需要 `server.base_url`。",
+  "admin.oidc.client_id": "在提供方注册的客户端的 ID。",
+  "admin.oidc.client_secret": "客户端密钥明文。没有密钥时为公共客户端。",
+  "admin.oidc.client_secret_env": "保存客户端密钥的环境变量。",
+  "admin.oidc.groups_claim": "包含用户组的声明：其名称，或对象类声明中的路径，例如 `realm_access.roles`。",
+  "admin.oidc.issuer": "提供方的地址，其下有 `/.well-known/openid-configuration`。",
+  "admin.oidc.roles": "每个角色的组。用户获得匹配的最高角色；没有匹配则无权访问。",
+  "admin.oidc.roles.administrator": "其成员为管理员的组。",
+  "admin.oidc.roles.editor": "其成员为编辑者的组。",
+  "admin.oidc.roles.operator": "其成员为操作员的组。",
+  "admin.oidc.roles.viewer": "其成员为查看者的组。",
+  "admin.oidc.scopes": "向提供方请求的权限范围。必须包含 `openid`。",
+  "admin.oidc.username_claim": "审计中用户名称所用的声明。它必须唯一标识一个人；电子邮件地址必须已验证。",
   "admin.password": "密码明文。",
   "admin.password_env": "保存密码的环境变量。",
   "admin.password_hash": "密码的哈希明文 `sha256:<hex>`。",

@@ -28,7 +28,7 @@ const openAs = async (username: string, role: AccessRole): Promise<string> => {
   const env = { SVC_ADMIN_USERNAME: "root", SVC_ADMIN_PASSWORD: password }
   const credentials = readAdminCredentials(await Effect.runPromise(toSnapshot({ allow_empty: true }, env)))
   if (credentials === undefined) throw new Error("no credentials")
-  return (await admin.run(openSession(credentials, 60, { username, role }))).token
+  return (await admin.run(openSession(credentials, 60, { username, role, origin: undefined }))).token
 }
 
 beforeAll(async () => {

@@ -15,7 +15,14 @@ HttpApi.reflect(AdminHttpApi, {
 })
 
 /** Routes that need no session: they open one, or list public keys. */
-const open = ["POST /login", "POST /login/redeem", "GET /verdicts/key"]
+const open = [
+  "POST /login",
+  "POST /login/redeem",
+  "GET /login/methods",
+  "POST /login/oidc",
+  "POST /login/oidc/finish",
+  "GET /verdicts/key"
+]
 
 /** Routes that write the configuration or a draft of it, by what they do while one approval is required. */
 const writing = {
