@@ -10,6 +10,7 @@ import type { StoreError } from "../../src/database/StoreError.ts"
 import type { Notice } from "../../src/domain/Notice.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
+import type { HostTraffic } from "../../src/forge/HostTraffic.ts"
 import type { WritePermits } from "../../src/forge/WritePermits.ts"
 import { WriteOwner } from "../../src/forge/WriteOwner.ts"
 import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
@@ -90,7 +91,7 @@ const send = Effect.fnUntraced(function* (notice: Notice, prepared: PreparedNoti
 const handle = Effect.fnUntraced(function* (
   notice: Notice,
   token: number
-): Effect.fn.Return<number | undefined, StoreError, ChatSends | ConfigStore | Notices | WritePermits> {
+): Effect.fn.Return<number | undefined, StoreError, ChatSends | ConfigStore | HostTraffic | Notices | WritePermits> {
   const notices = yield* Notices
   const snapshot = (yield* ConfigStore).current()
   const now = yield* Clock.currentTimeMillis

@@ -223,7 +223,7 @@ const callHost = Effect.fnUntraced(function* (
     const result = yield* (yield* Outputs)
       .send(workspace, run.change, withNote(row, checks.note), write.isHeld ? undefined : previous)
       .pipe(
-        Effect.provideService(WriteOwner, { fence, guard }),
+        Effect.provideService(WriteOwner, { fence, guard, beforePermit: checks.guard }),
         Effect.provideService(HasNoOthers, checks.hasNoOthers),
         Effect.provideService(WrittenStatus, write.written),
         Effect.provideService(DuringOutage, "wait"),
@@ -268,7 +268,7 @@ export const sendRow = Effect.fnUntraced(function* (
     Effect.provideService(read, DuringOutage, "wait"),
     ({ comments }) => comments !== undefined && comments <= hold.written(row)
   )
-  // The guard runs while the account's permit to write is held, so it does not wait for the host.
+  // Other writes of the account wait while this one holds its permit, so the head is read before, and again where the permit came late.
   const guard = read.pipe(
     Effect.provideService(DuringOutage, "fail"),
     Effect.flatMap(({ check: now }) => {

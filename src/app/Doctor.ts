@@ -17,10 +17,9 @@ export { gitAccess } from "./GitAccess.ts"
 export { buildProblems } from "./BuildProblems.ts"
 
 export const hostAccess = (snapshot: Snapshot) =>
-  Effect.zipWith(Effect.provide(reportAccess(snapshot), Forges.layer), reportSwarm(snapshot), (hosts, swarm) => [
-    ...hosts,
-    ...swarm
-  ])
+  Effect.zipWith(reportAccess(snapshot), reportSwarm(snapshot), (hosts, swarm) => [...hosts, ...swarm]).pipe(
+    Effect.provide(Forges.layer)
+  )
 
 /** Returns the credentials that nodes of these roles need and do not have, and a key of statements that cannot sign. */
 export const missingCredentials = (snapshot: Snapshot, roles: ReadonlySet<Role>): ReadonlyArray<AccessReport> => {

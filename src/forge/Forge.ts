@@ -11,6 +11,7 @@ import type { HeadRepo, Person, Repo } from "../domain/Change.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
 import type { HostHooks } from "./hosts/HostHooks.ts"
 import type { ForgeError } from "./ForgeError.ts"
+import type { HostTraffic } from "./HostTraffic.ts"
 import type { HostChanges } from "./hosts/HostChanges.ts"
 import type { HostCi } from "./hosts/HostCi.ts"
 import type { HostConversations } from "./hosts/HostConversations.ts"
@@ -289,7 +290,7 @@ export interface ForgeClient {
 export interface Forge {
   readonly kind: ForgeKind
   readonly webhook: ForgeWebhook
-  readonly client: (profile: TriggerProfile) => ForgeClient
+  readonly client: (profile: TriggerProfile, traffic: HostTraffic["Service"]) => ForgeClient
   /** The ref under which the host keeps the head of a pull request in the target repository. */
   readonly pullRef: (number: number) => string
   /** Header value for git over HTTP, e.g. `Authorization: Basic …`. */

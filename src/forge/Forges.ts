@@ -1,8 +1,9 @@
 /** Registry of git hosts for the rest of the service: by kind for webhooks, by trigger for clients. */
-import { Context, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { ForgeKind } from "../domain/Kinds.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
 import type { Forge, ForgeClient } from "./Forge.ts"
+import { HostTraffic } from "./HostTraffic.ts"
 import { forgeTable } from "./hosts/ForgeTable.ts"
 
 export class Forges extends Context.Service<
@@ -18,23 +19,26 @@ export class Forges extends Context.Service<
     readonly forget: (triggers: ReadonlyArray<string>) => void
   }
 >()("aicr/forge/Forges") {
-  static readonly layer = Layer.sync(this, () => {
-    // Keyed by profile: reviews of several configurations, each with a profile of the same name, run at the same time.
-    const clients = new Map<string, WeakMap<TriggerProfile, ForgeClient>>()
-    return {
-      of: (kind) => forgeTable[kind],
-      client: (profile) => {
-        const byProfile = clients.get(profile.name) ?? new WeakMap<TriggerProfile, ForgeClient>()
-        clients.set(profile.name, byProfile)
-        const existing = byProfile.get(profile)
-        if (existing !== undefined) return existing
-        const client = forgeTable[toForgeKind(profile)].client(profile)
-        byProfile.set(profile, client)
-        return client
-      },
-      forget: (triggers) => triggers.forEach((name) => clients.delete(name))
-    }
-  })
+  static readonly layer = Layer.effect(
+    this,
+    Effect.map(HostTraffic, (traffic) => {
+      // Keyed by profile: reviews of several configurations, each with a profile of the same name, run at the same time.
+      const clients = new Map<string, WeakMap<TriggerProfile, ForgeClient>>()
+      return {
+        of: (kind) => forgeTable[kind],
+        client: (profile) => {
+          const byProfile = clients.get(profile.name) ?? new WeakMap<TriggerProfile, ForgeClient>()
+          clients.set(profile.name, byProfile)
+          const existing = byProfile.get(profile)
+          if (existing !== undefined) return existing
+          const client = forgeTable[toForgeKind(profile)].client(profile, traffic)
+          byProfile.set(profile, client)
+          return client
+        },
+        forget: (triggers) => triggers.forEach((name) => clients.delete(name))
+      }
+    })
+  ).pipe(Layer.provideMerge(HostTraffic.layer))
 }
 
 const toForgeKind = ({ kind, name }: TriggerProfile): ForgeKind => {

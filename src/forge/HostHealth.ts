@@ -1,5 +1,5 @@
 /**
- * Circuit breakers of all hosts, by origin, shared by all clients in the process. All requests report to them.
+ * Circuit breakers of hosts, by origin. All requests report to them.
  * Publishers also wait for them, so that the writes of a review become eligible together when the host responds again.
  */
 import { Clock, Context, Deferred, Effect } from "effect"
@@ -52,10 +52,8 @@ interface HostState {
   recovered: Deferred.Deferred<void>
 }
 
-/** One state per origin. */
-export const HostStates = Context.Reference<Map<string, HostState>>("aicr/forge/HostStates", {
-  defaultValue: () => new Map()
-})
+/** States by origin. */
+export type HostStates = Map<string, HostState>
 
 /**
  * Behaviour of a request during an outage of its host: `fail` immediately, or `wait` without a limit. Reads that wait are also
@@ -65,14 +63,13 @@ export const DuringOutage = Context.Reference<"fail" | "wait">("aicr/forge/Durin
   defaultValue: () => "fail"
 })
 
-const getState = (origin: string) =>
-  Effect.map(HostStates, (states) => {
-    const existing = states.get(origin)
-    if (existing !== undefined) return existing
-    const created: HostState = { circuit: closed, recovered: Deferred.makeUnsafe() }
-    states.set(origin, created)
-    return created
-  })
+const getState = (states: HostStates, origin: string): HostState => {
+  const existing = states.get(origin)
+  if (existing !== undefined) return existing
+  const created: HostState = { circuit: closed, recovered: Deferred.makeUnsafe() }
+  states.set(origin, created)
+  return created
+}
 
 const isFailure = ({ reason }: ForgeError): boolean => reason === "unavailable" || reason === "unknown_outcome"
 
@@ -87,8 +84,12 @@ const succeed = (state: HostState) =>
   })
 
 /** Reports the outcome of a request to the circuit. During an outage the error has `isOutage`. */
-export const observe = Effect.fnUntraced(function* <A>(origin: string, request: Effect.Effect<A, ForgeError>) {
-  const state = yield* getState(origin)
+export const observe = Effect.fnUntraced(function* <A>(
+  states: HostStates,
+  origin: string,
+  request: Effect.Effect<A, ForgeError>
+) {
+  const state = getState(states, origin)
   return yield* request.pipe(
     Effect.tap(() => succeed(state)),
     Effect.catch((error) =>
@@ -108,9 +109,9 @@ export const observe = Effect.fnUntraced(function* <A>(origin: string, request: 
  * Waits until the host responds again, or until this request is granted as a probe. Returns immediately unless `DuringOutage` is
  * `wait`.
  */
-export const waitUntilAvailable = Effect.fnUntraced(function* (origin: string) {
+export const waitUntilAvailable = Effect.fnUntraced(function* (states: HostStates, origin: string) {
   if ((yield* DuringOutage) === "fail") return
-  const state = yield* getState(origin)
+  const state = getState(states, origin)
   while (true) {
     const { waitMillis, circuit } = admit(state.circuit, yield* Clock.currentTimeMillis)
     state.circuit = circuit
@@ -124,10 +125,14 @@ const readRetries = 5
 const readBackoff = doubling(250, 4000)
 
 /** Retries a failed read: without a limit during an outage, else a few times. `read` must be wrapped in `observe`. */
-export const retryRead = Effect.fnUntraced(function* <A>(origin: string, read: Effect.Effect<A, ForgeError>) {
+export const retryRead = Effect.fnUntraced(function* <A>(
+  states: HostStates,
+  origin: string,
+  read: Effect.Effect<A, ForgeError>
+) {
   if ((yield* DuringOutage) === "fail") return yield* read
   for (let retries = 0; ;) {
-    yield* waitUntilAvailable(origin)
+    yield* waitUntilAvailable(states, origin)
     const result = yield* Effect.result(read)
     if (result._tag === "Success") return result.success
     const { failure } = result

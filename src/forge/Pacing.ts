@@ -33,17 +33,16 @@ interface Pace {
   carefulUntil: number
 }
 
-/** One pace per token, shared by every client in the process. */
-export const Paces = Context.Reference<Map<string, Pace>>("aicr/forge/Paces", { defaultValue: () => new Map() })
+/** Paces by token. */
+export type Paces = Map<string, Pace>
 
-const getPace = (key: string) =>
-  Effect.map(Paces, (paces) => {
-    const existing = paces.get(key)
-    if (existing !== undefined) return existing
-    const created: Pace = { writing: Semaphore.makeUnsafe(1), nextWrite: 0, closedUntil: 0, carefulUntil: 0 }
-    paces.set(key, created)
-    return created
-  })
+const getPace = (paces: Paces, key: string): Pace => {
+  const existing = paces.get(key)
+  if (existing !== undefined) return existing
+  const created: Pace = { writing: Semaphore.makeUnsafe(1), nextWrite: 0, closedUntil: 0, carefulUntil: 0 }
+  paces.set(key, created)
+  return created
+}
 
 const waitUntilOpen = Effect.fnUntraced(function* (pace: Pace, operation: string) {
   const remaining = pace.closedUntil - (yield* Clock.currentTimeMillis)
@@ -66,27 +65,28 @@ export interface HostGap {
 }
 
 /** Returns the gap of an account at a host with this gap; without one, the general gap. A general gap of zero applies to all. */
-export const chooseGap = Effect.fnUntraced(function* (key: string, ofHost: HostGap | undefined) {
+export const chooseGap = Effect.fnUntraced(function* (paces: Paces, key: string, ofHost: HostGap | undefined) {
   const general = yield* WriteGap
   if (Duration.isZero(general)) return general
   const { gap, isFixed } = ofHost ?? { gap: general, isFixed: false }
   if (isFixed) return gap
-  const { carefulUntil } = yield* getPace(key)
+  const { carefulUntil } = getPace(paces, key)
   return carefulUntil > (yield* Clock.currentTimeMillis) ? Duration.max(gap, carefulGap) : gap
 })
 
 /** Writes with a gap from now on, because the host reports that it will soon limit the account. */
-export const beCareful = Effect.fnUntraced(function* (key: string) {
-  const pace = yield* getPace(key)
+export const beCareful = Effect.fnUntraced(function* (paces: Paces, key: string) {
+  const pace = getPace(paces, key)
   pace.carefulUntil = (yield* Clock.currentTimeMillis) + carefulMillis
 })
 
-const closeWhenLimited = (key: string, pace: Pace) =>
+const closeWhenLimited = (paces: Paces, key: string) =>
   Effect.fnUntraced(function* (error: ForgeError) {
     if (error.reason !== "rate_limited") return
-    yield* beCareful(key)
+    yield* beCareful(paces, key)
     if (error.retryAfterMillis === undefined) return
     const millis = Math.min(error.retryAfterMillis, maxRetryAfterMillis)
+    const pace = getPace(paces, key)
     pace.closedUntil = Math.max(pace.closedUntil, (yield* Clock.currentTimeMillis) + millis)
     // A read needs no permit; where permits are shared, the closure applies to all nodes.
     const permits = yield* Effect.serviceOption(WritePermits)
@@ -95,40 +95,42 @@ const closeWhenLimited = (key: string, pace: Pace) =>
 
 /** Runs a read; it waits only while the host's rate limit has closed the token. */
 export const paced = Effect.fnUntraced(function* <A, R>(
+  paces: Paces,
   key: string,
   operation: string,
   request: Effect.Effect<A, ForgeError, R>
 ) {
-  const pace = yield* getPace(key)
-  yield* waitUntilOpen(pace, operation)
-  return yield* Effect.tapError(request, closeWhenLimited(key, pace))
+  yield* waitUntilOpen(getPace(paces, key), operation)
+  return yield* Effect.tapError(request, closeWhenLimited(paces, key))
 })
 
 /** Runs a write that notifies no one. */
-export const fencedWrite = <A>(key: string, operation: string, request: Effect.Effect<A, ForgeError>) =>
-  paced(key, operation, Effect.andThen(checkFence, request))
+export const fencedWrite = <A>(paces: Paces, key: string, operation: string, request: Effect.Effect<A, ForgeError>) =>
+  paced(paces, key, operation, Effect.andThen(checkFence, request))
 
 /** Runs a content write: one at a time per token, `WriteGap` apart. */
 export const pacedWrite = Effect.fnUntraced(function* <A>(
+  paces: Paces,
   key: string,
   operation: string,
   request: Effect.Effect<A, ForgeError>
 ) {
-  const pace = yield* getPace(key)
+  const pace = getPace(paces, key)
   const gap = Duration.toMillis(yield* WriteGap)
-  const { guard } = yield* WriteOwner
+  const { beforePermit = Effect.void, guard } = yield* WriteOwner
   const permits = yield* WritePermits
   const write = Effect.fnUntraced(function* ({ started }: WritePermit) {
     yield* guard
     pace.nextWrite = (yield* Clock.currentTimeMillis) + gap
     yield* checkFence
     yield* started
-    return yield* Effect.tapError(request, closeWhenLimited(key, pace))
+    return yield* Effect.tapError(request, closeWhenLimited(paces, key))
   })
   const whilePermitted = Effect.gen(function* () {
     yield* waitUntilOpen(pace, operation)
     const now = yield* Clock.currentTimeMillis
     if (pace.nextWrite > now) yield* Effect.sleep(pace.nextWrite - now)
+    yield* beforePermit
     const permit = yield* permits.acquire(key, gap)
     return yield* Effect.ensuring(write(permit), permit.release)
   })

@@ -18,6 +18,11 @@ interface WriteChecks {
    * becomes the result of the write.
    */
   readonly guard: Effect.Effect<void, ForgeError>
+  /**
+   * Reads what the guard needs, before a content write requests its permit, so that other writes of the account do not wait for this read.
+   * When it fails, no permit is requested and its error becomes the result of the write.
+   */
+  readonly beforePermit?: Effect.Effect<void, ForgeError>
 }
 
 export class WriteOwner extends Context.Service<WriteOwner, WriteChecks>()("aicr/forge/WriteOwner") {}

@@ -9,6 +9,7 @@ import type { Change } from "../domain/Change.ts"
 import type { Operation, Publication, Reaction } from "../domain/Publication.ts"
 import type { IssueCode } from "../domain/IssueCode.ts"
 import { Forges } from "../forge/Forges.ts"
+import { HostTraffic } from "../forge/HostTraffic.ts"
 import { ModelRun } from "../llm/ModelRun.ts"
 import { Cache } from "../store/Cache.ts"
 import { ChatSends } from "../store/ChatSends.ts"
@@ -43,6 +44,7 @@ interface Sender {
   /** The guess of this layer; the context of an operation may have another one. */
   readonly guess: AuthorGuess["Service"]
   readonly sends: ChatSends["Service"]
+  readonly traffic: HostTraffic["Service"]
 }
 
 /** Replaces the change's repository by the one that the channel names. */
@@ -164,7 +166,11 @@ const sendWith = (sender: Sender): Outputs["Service"]["send"] =>
       Effect.andThen(
         isPrivate ? checkPrivateRepository(from, operation) : Effect.void,
         kind.send(from, row, previous)
-      ).pipe(withOwner(sender, change, publication), Effect.provideService(ChatSends, sender.sends))
+      ).pipe(
+        withOwner(sender, change, publication),
+        Effect.provideService(ChatSends, sender.sends),
+        Effect.provideService(HostTraffic, sender.traffic)
+      )
     const sent = yield* writesToHost(to.channel, operation)
       ? clients.execute(
           // A repeated operation looks for what the first attempt may have written.
@@ -196,7 +202,9 @@ const findWith = (sender: Sender): Outputs["Service"]["find"] =>
     }
     const { to, kind } = yield* context(sender, workspace, change, publication)
     const owned = (from: ChannelContext) =>
-      kind.find(from, publication, previous).pipe(withOwner(sender, change, publication))
+      kind
+        .find(from, publication, previous)
+        .pipe(withOwner(sender, change, publication), Effect.provideService(HostTraffic, sender.traffic))
     const sent = yield* writesToHost(to.channel, operation)
       ? sender.clients.execute(
           (client, isRepeated) => owned(isRepeated ? { ...to, client: Effect.succeed(client) } : to),
@@ -288,7 +296,8 @@ export const layer = Layer.effect(
       cache: yield* Cache,
       members: yield* MemberFiles,
       guess: yield* AuthorGuess,
-      sends: yield* ChatSends
+      sends: yield* ChatSends,
+      traffic: yield* HostTraffic
     }
     return Outputs.of({
       anyFor: (workspace, change) => routedChannels(kinds, workspace, change).length > 0,

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
 import type { Notice } from "../domain/Notice.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
+import type { HostTraffic } from "../forge/HostTraffic.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
 import type { ChatSends } from "../store/ChatSends.ts"
 import { appKey, appSends } from "./chat/AppSend.ts"
@@ -26,7 +27,7 @@ const senders: Readonly<Record<PlatformName, MessageSender>> = {
 export interface PreparedNotice {
   /** Milliseconds from its creation in which a repeated message is one message; 0 if never. */
   readonly keyMillis: number
-  readonly send: Effect.Effect<void, ForgeError, ChatSends | Writing>
+  readonly send: Effect.Effect<void, ForgeError, ChatSends | HostTraffic | Writing>
 }
 
 /** Fails if the channel is no longer configured. */

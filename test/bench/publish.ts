@@ -14,7 +14,7 @@ import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { HasNoOthers, WriteOwner } from "../../src/forge/WriteOwner.ts"
 import { WritePermits } from "../../src/forge/WritePermits.ts"
 import { Forges } from "../../src/forge/Forges.ts"
-import { Paces, WriteGap } from "../../src/forge/Pacing.ts"
+import { WriteGap } from "../../src/forge/Pacing.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import * as OutputsLayer from "../../src/outputs/OutputsLayer.ts"
 import { Cache } from "../../src/store/Cache.ts"
@@ -114,8 +114,7 @@ const measure = async (kind: ForgeKind) => {
             Effect.provide(WritePermits.layerAlone),
             Effect.provideService(WriteOwner, { fence: Effect.void, guard }),
             Effect.provideService(HasNoOthers, hasNoOthers),
-            Effect.provideService(WriteGap, Duration.zero),
-            Effect.provideService(Paces, new Map())
+            Effect.provideService(WriteGap, Duration.zero)
           )
       )
       if (row.operation._tag === "Summary") summaries++

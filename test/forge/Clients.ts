@@ -5,12 +5,12 @@ import type { InlineComment } from "../../src/domain/Publication.ts"
 import type { ForgeClient, PendingPolicy } from "../../src/forge/Forge.ts"
 import type { ForgeError } from "../../src/forge/ForgeError.ts"
 import { forgeTable } from "../../src/forge/hosts/ForgeTable.ts"
-import { Paces, WriteGap } from "../../src/forge/Pacing.ts"
+import { WriteGap } from "../../src/forge/Pacing.ts"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import { startFakeForge } from "../harness/FakeForge.ts"
 import type { FakeForge } from "../harness/FakeForge.ts"
-import { owned } from "../harness/Owners.ts"
+import { newTraffic, owned } from "../harness/Owners.ts"
 import type { Owners } from "../harness/Owners.ts"
 
 export interface Host {
@@ -34,6 +34,9 @@ const after = before
 /** `src/a b.txt`: line 20 changed, old line 22 removed, new lines 29 and 30 changed and added. */
 export const file = "src/a b.txt"
 
+/** Shared by the clients of all tests of a file. */
+const traffic = newTraffic()
+
 export const startHost = async (kind: ForgeKind): Promise<Host> => {
   const forge = await startFakeForge(kind)
   await forge.createRepository(repoName)
@@ -45,7 +48,7 @@ export const startHost = async (kind: ForgeKind): Promise<Host> => {
     headBranch: "feature/x",
     labels: ["bug"]
   })
-  return { forge, pull, repo: { fullName: repoName }, client: forgeTable[kind].client(forge.profile()) }
+  return { forge, pull, repo: { fullName: repoName }, client: forgeTable[kind].client(forge.profile(), traffic) }
 }
 
 /** Runs a call as its own process would: nothing paced by earlier tests, no pause between writes. */
@@ -55,7 +58,10 @@ export const failure = <A>(effect: Effect.Effect<A, ForgeError, Owners>): Promis
   Effect.runPromise(Effect.flip(unpaced(effect)))
 
 export const unpaced = <A, E>(effect: Effect.Effect<A, E, Owners>): Effect.Effect<A, E> =>
-  effect.pipe(Effect.provideService(WriteGap, Duration.zero), Effect.provideService(Paces, new Map()), owned)
+  Effect.andThen(
+    Effect.sync(() => traffic.paces.clear()),
+    effect.pipe(Effect.provideService(WriteGap, Duration.zero), owned)
+  )
 
 export const changed = (body: string): InlineComment => ({ path: file, side: "new", line: 20, body })
 export const removed = (body: string): InlineComment => ({ path: file, side: "old", line: 22, body })

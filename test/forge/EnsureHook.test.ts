@@ -12,6 +12,7 @@ import type { FakeHook, FakeHookList } from "../harness/FakeHooks.ts"
 import { fault } from "../harness/FakeForge.ts"
 import { failure, repoName, run, startHost } from "./Clients.ts"
 import type { Host } from "./Clients.ts"
+import { newTraffic } from "../harness/Owners.ts"
 
 const scope = { _tag: "Repository", fullName: repoName } as const
 const secret = Redacted.make("current")
@@ -28,7 +29,10 @@ describe("the webhook of an app", () => {
     onTestFinished(forge.stop)
     const profile = forge.profile()
     const app = { app_id: 12_345, private_key: Redacted.make(pem) }
-    const { hooks } = githubClient({ ...profile, token: undefined, settings: { ...profile.settings, app } })
+    const { hooks } = githubClient(
+      { ...profile, token: undefined, settings: { ...profile.settings, app } },
+      newTraffic()
+    )
     const state = getHookState(forge).app
     const ensure = (mode: HookMode) => run(ensureHook(hooks, { _tag: "Host" }, wanted, { mode, secret }))
     const found = await run(findServing(hooks, "team", wanted))

@@ -6,6 +6,7 @@ import { forgeTable } from "../../src/forge/hosts/ForgeTable.ts"
 import { fault } from "../harness/FakeForge.ts"
 import { failure, run, startHost } from "./Clients.ts"
 import type { Host } from "./Clients.ts"
+import { newTraffic } from "../harness/Owners.ts"
 
 type Expected = Partial<Pick<ForgeError, "reason" | "status" | "retryAfterMillis">>
 
@@ -138,19 +139,25 @@ describe.each(ForgeKind.literals)("faults of %s", (kind) => {
   it("names what to configure", async () => {
     const { client } = forgeTable[kind]
     const profile = host.forge.profile("main-host")
-    const noToken = await failure(client({ ...profile, token: undefined }).createComment(host.repo, 1, "x"))
+    const noToken = await failure(
+      client({ ...profile, token: undefined }, newTraffic()).createComment(host.repo, 1, "x")
+    )
     expect(noToken).toMatchObject({ reason: "unauthorized" })
     expect(noToken.message).toContain("token_env")
-    const noUrl = await failure(client({ ...profile, apiUrl: undefined }).pull(host.repo, 1))
+    const noUrl = await failure(client({ ...profile, apiUrl: undefined }, newTraffic()).pull(host.repo, 1))
     expect(noUrl.message).toContain("trigger main-host has no base_url")
     const api = profile.apiUrl ?? ""
     const path = /\/api\/v\d$/.exec(api)?.[0] ?? ""
-    const twice = await failure(client({ ...profile, apiUrl: `${api}${path}` }).pull(host.repo, 1))
+    const twice = await failure(client({ ...profile, apiUrl: `${api}${path}` }, newTraffic()).pull(host.repo, 1))
     expect(twice.message).toContain(`GET ${api}${path}/`)
     expect(twice.message).toContain(`base_url of the trigger ends with ${path}, which the service adds itself`)
-    const secret = await failure(client({ ...profile, apiUrl: api.replace("//", "//user:pa55@") }).pull(host.repo, 99))
+    const secret = await failure(
+      client({ ...profile, apiUrl: api.replace("//", "//user:pa55@") }, newTraffic()).pull(host.repo, 99)
+    )
     expect(secret.message).not.toContain("pa55")
-    const nobody = await failure(client({ ...profile, apiUrl: "http://127.0.0.1:1" }).createComment(host.repo, 1, "x"))
+    const nobody = await failure(
+      client({ ...profile, apiUrl: "http://127.0.0.1:1" }, newTraffic()).createComment(host.repo, 1, "x")
+    )
     expect(nobody.reason).toBe("unavailable")
     expect(nobody.message).toMatch(/ECONNREFUSED.*; nothing listens at its address: check the address and the server$/)
   })

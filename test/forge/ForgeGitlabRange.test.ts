@@ -11,6 +11,7 @@ import { fault, startFakeForge } from "../harness/FakeForge.ts"
 import type { FakeForge } from "../harness/FakeForge.ts"
 import { field, isObject } from "../harness/Fields.ts"
 import { alone, run } from "./Clients.ts"
+import { newTraffic } from "../harness/Owners.ts"
 
 const repo = { fullName: "team/ranges" }
 const lines = Array.from({ length: 60 }, (_, i) => `const value${i + 1} = ${i + 1}`)
@@ -70,7 +71,7 @@ describe("a comment on several lines at GitLab", () => {
     return { ...place.anchor, body: `<!-- aicr: --> ${path} ${quote}` }
   }
   const post = async (...comments: ReadonlyArray<InlineComment>) => {
-    const client = forgeTable.gitlab.client(forge.profile())
+    const client = forgeTable.gitlab.client(forge.profile(), newTraffic())
     const review = { head: pull.head, event: "COMMENT", body: "b", comments } as const
     const { refused } = await run(client.createReview(repo, pull.number, { ...review, pending: alone }))
     const shown = pull.reviews.flatMap((made) => made.comments)

@@ -26,6 +26,7 @@ import type { Changed, Commit, Truth } from "../harness/History.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
 import { wholeDiff } from "../vcs/WholeDiff.ts"
 import { alone, run } from "./Clients.ts"
+import { newTraffic } from "../harness/Owners.ts"
 
 const wanted = Number(process.env["AICR_TEST_COMMITS"] ?? 8)
 const filesPerCommit = 2
@@ -287,7 +288,7 @@ describe("lines of the history", () => {
       const forge = await startFakeForge(kind)
       try {
         await openAll(forge)
-        const client = forgeTable[kind].client(forge.profile())
+        const client = forgeTable[kind].client(forge.profile(), newTraffic())
         for (const [index, { comments, commit, quoted }] of reviewed.entries()) {
           if (comments.length === 0) continue
           const pull = await forge.createPull("team/history", {

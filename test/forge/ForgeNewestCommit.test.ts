@@ -7,6 +7,7 @@ import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { forgeTable } from "../../src/forge/hosts/ForgeTable.ts"
 import { triggerDefaults } from "../harness/TriggerDefaults.ts"
+import { newTraffic } from "../harness/Owners.ts"
 
 const asked: Array<URL> = []
 let commits: ReadonlyArray<{ readonly sha: string; readonly id: string; readonly created: string }> = []
@@ -37,7 +38,7 @@ const client = (kind: ForgeKind) => {
     apiUrl: `${url}/api`,
     settings: { name: "host", kind, ...triggerDefaults }
   }
-  return forgeTable[kind].client(profile)
+  return forgeTable[kind].client(profile, newTraffic())
 }
 const repo = { fullName: "team/app" }
 const until = Date.parse("2026-03-09T03:00:00Z")

@@ -16,6 +16,7 @@ import { waitUntil } from "../harness/Wait.ts"
 import { githubClient } from "../../src/forge/github/Client.ts"
 import { failure, run } from "./Clients.ts"
 import { triggerDefaults } from "../harness/TriggerDefaults.ts"
+import { newTraffic } from "../harness/Owners.ts"
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
 const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString()
@@ -123,7 +124,7 @@ describe("github app", () => {
   const app = { app_id: 12345, private_key: Redacted.make(pem) }
 
   it("finds the installation of the repository and keeps its token", async () => {
-    const client = githubClient(profile(app))
+    const client = githubClient(profile(app), newTraffic())
     expect(await run(client.branchHead(repo, "main"))).toBe("ghs_1")
     expect(await run(client.branchHead(repo, "main"))).toBe("ghs_1")
     expect(asked.filter((request) => request.includes("access_tokens"))).toHaveLength(1)
@@ -134,14 +135,14 @@ describe("github app", () => {
 
   it("renews a token before it ends", async () => {
     life = 60_000
-    const client = githubClient(profile(app))
+    const client = githubClient(profile(app), newTraffic())
     expect(await run(client.branchHead(repo, "main"))).toBe("ghs_1")
     expect(await run(client.branchHead(repo, "main"))).toBe("ghs_2")
   })
 
   it("renews a token that the host refuses, once, and repeats the read or write", async () => {
     refused = ["Bearer ghs_1"]
-    const client = githubClient(profile(app))
+    const client = githubClient(profile(app), newTraffic())
     expect(await run(client.branchHead(repo, "main"))).toBe("ghs_2")
     refused = ["Bearer ghs_2"]
     await run(client.updateComment(repo, 1, "5", "text"))
@@ -153,26 +154,26 @@ describe("github app", () => {
   })
 
   it("issues one token for requests that come together", async () => {
-    const client = githubClient(profile(app))
+    const client = githubClient(profile(app), newTraffic())
     await Promise.all([1, 2, 3, 4].map(() => run(client.branchHead(repo, "main"))))
     expect(issued).toBe(1)
   })
 
   it("takes a fixed installation and a key in base64", async () => {
     const key = Redacted.make(Buffer.from(pem).toString("base64"))
-    const client = githubClient(profile({ app_id: "12345", private_key: key, installation_id: 77 }))
+    const client = githubClient(profile({ app_id: "12345", private_key: key, installation_id: 77 }), newTraffic())
     expect(await run(client.branchHead(repo, "main"))).toBe("ghs_1")
     expect(asked).not.toContain("GET /repos/octo/repo/installation")
   })
 
   it("calls the GraphQL API with the token of the installation", async () => {
-    await run(githubClient(profile(app)).threads.resolve(repo, 1, "5", "gone"))
+    await run(githubClient(profile(app), newTraffic()).threads.resolve(repo, 1, "5", "gone"))
     expect(asked.slice(-2)).toEqual(["PATCH /repos/octo/repo/pulls/comments/5", "POST /api/graphql"])
     expect(issued).toBe(1)
   })
 
   it("searches with the token of a repository on which it is installed", async () => {
-    const { changes } = githubClient(profile(app))
+    const { changes } = githubClient(profile(app), newTraffic())
     const owner = { name: "octo", repositories: ["octo/gone", "octo/repo"] }
     expect(await run(changes.pulls(owner, undefined, 10))).toEqual({ pulls: [], more: 0 })
     expect(asked).toEqual([
@@ -187,7 +188,7 @@ describe("github app", () => {
   })
 
   it("lists its deliveries by cursor as the app, reads one and has it sent again", async () => {
-    const { deliveries } = githubClient(profile(app)).changes
+    const { deliveries } = githubClient(profile(app), newTraffic()).changes
     if (deliveries === undefined) throw new Error("an app has a log of deliveries")
     const common = { isReceived: false, isRepeated: false, mayStart: true, repositoryId: 5 }
     const [second, first] = [
@@ -205,11 +206,13 @@ describe("github app", () => {
       "GET /app/hook/deliveries/2117503300239360002",
       "POST /app/hook/deliveries/2117503300239360002/attempts"
     ])
-    expect(githubClient({ ...profile(undefined), token: Redacted.make("t") }).changes.deliveries).toBeUndefined()
+    expect(
+      githubClient({ ...profile(undefined), token: Redacted.make("t") }, newTraffic()).changes.deliveries
+    ).toBeUndefined()
   })
 
   it("recognises its statuses by the name of its account, which has no id", async () => {
-    const { changes } = githubClient(profile(app))
+    const { changes } = githubClient(profile(app), newTraffic())
     expect(await run(changes.ownStatus(repo, "a".repeat(40)))).toEqual({
       state: "failure",
       at: Date.parse("2026-03-09T03:00:00Z")
@@ -217,21 +220,23 @@ describe("github app", () => {
   })
 
   it("signs its comments as the app's account", async () => {
-    expect(await run(githubClient(profile(app)).self)).toEqual({ username: "my-reviewer[bot]" })
+    expect(await run(githubClient(profile(app), newTraffic()).self)).toEqual({ username: "my-reviewer[bot]" })
   })
 
   it("reports that the app is not installed in the repository", async () => {
     installed = false
-    const error = await failure(githubClient(profile(app)).branchHead(repo, "main"))
+    const error = await failure(githubClient(profile(app), newTraffic()).branchHead(repo, "main"))
     expect(error).toMatchObject({ reason: "not_found" })
     expect(error.message).toContain("not installed on octo/repo")
   })
 
   it("reports an invalid key without showing it", async () => {
-    const error = await failure(githubClient(profile({ app_id: 1, private_key: Redacted.make("hunter2") })).self)
+    const error = await failure(
+      githubClient(profile({ app_id: 1, private_key: Redacted.make("hunter2") }), newTraffic()).self
+    )
     expect(error.message).toContain("not a PEM key")
     expect(error.message).not.toContain("hunter2")
-    const unset = await failure(githubClient(profile({ app_id: 1, private_key_env: "NO_SUCH_KEY" })).self)
+    const unset = await failure(githubClient(profile({ app_id: 1, private_key_env: "NO_SUCH_KEY" }), newTraffic()).self)
     expect(unset.message).toContain("NO_SUCH_KEY")
   })
 

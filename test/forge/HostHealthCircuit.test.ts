@@ -10,12 +10,12 @@ import {
   isOpen,
   maxProbeInterval,
   DuringOutage,
-  HostStates,
   observe,
   retryRead,
   waitUntilAvailable
 } from "../../src/forge/HostHealth.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
+import { newTraffic } from "../harness/Owners.ts"
 
 const failing = (times: number, now = 0) => {
   let circuit = closed
@@ -48,17 +48,17 @@ describe("a circuit", () => {
 
 const down = new ForgeError({ reason: "unavailable", operation: "GET /x", why: verbatimReason("down") })
 const origin = "http://host.test"
-const alone = <A, E>(effect: Effect.Effect<A, E>) =>
-  effect.pipe(Effect.provideService(HostStates, new Map()), Effect.provideService(DuringOutage, "wait"))
+const alone = <A, E>(effect: Effect.Effect<A, E>) => Effect.provideService(effect, DuringOutage, "wait")
 
 /** A host that fails all requests until a time, and the times of its requests. */
 const host = (upAt: number) => {
   const requests: Array<number> = []
+  const { states } = newTraffic()
   const request = Effect.flatMap(Clock.currentTimeMillis, (now) => {
     requests.push(now)
     return now < upAt ? Effect.fail(down) : Effect.succeed(now)
   })
-  return { requests, read: observe(origin, request) }
+  return { requests, states, read: observe(states, origin, request) }
 }
 
 describe("waiting for a host", () => {
@@ -66,10 +66,10 @@ describe("waiting for a host", () => {
     alone(
       Effect.gen(function* () {
         const upAt = 10 * 60_000
-        const { requests, read } = host(upAt)
+        const { requests, read, states } = host(upAt)
         const all = yield* Effect.forkChild(
           Effect.all(
-            Array.from({ length: 20 }, () => retryRead(origin, read)),
+            Array.from({ length: 20 }, () => retryRead(states, origin, read)),
             { concurrency: "unbounded" }
           )
         )
@@ -84,11 +84,12 @@ describe("waiting for a host", () => {
   it.effect("a read that fails while the host responds to others is given up after a few times", () =>
     alone(
       Effect.gen(function* () {
-        const { requests, read } = host(Number.POSITIVE_INFINITY)
-        const answered = observe(origin, Effect.void)
+        const { requests, read, states } = host(Number.POSITIVE_INFINITY)
+        const answered = observe(states, origin, Effect.void)
         const fiber = yield* Effect.forkChild(
           Effect.flip(
             retryRead(
+              states,
               origin,
               Effect.tapError(read, () => answered)
             )
@@ -103,11 +104,11 @@ describe("waiting for a host", () => {
   it.effect("a refusal is a response: it closes the circuit and is not repeated", () =>
     alone(
       Effect.gen(function* () {
-        const { read } = host(Number.POSITIVE_INFINITY)
+        const { read, states } = host(Number.POSITIVE_INFINITY)
         for (let n = 0; n < 3; n++) yield* Effect.flip(read)
         const refused = new ForgeError({ reason: "forbidden", operation: "GET /x", why: verbatimReason("no") })
-        assert.strictEqual(yield* Effect.flip(observe(origin, Effect.fail(refused))), refused)
-        yield* waitUntilAvailable(origin)
+        assert.strictEqual(yield* Effect.flip(observe(states, origin, Effect.fail(refused))), refused)
+        yield* waitUntilAvailable(states, origin)
         assert.strictEqual(yield* Clock.currentTimeMillis, 0)
       })
     )
@@ -128,8 +129,8 @@ describe("waiting for a host", () => {
   it.effect("a call that does not wait is not delayed", () =>
     alone(
       Effect.gen(function* () {
-        const { requests, read } = host(Number.POSITIVE_INFINITY)
-        for (let n = 0; n < 5; n++) yield* Effect.flip(retryRead(origin, read))
+        const { requests, read, states } = host(Number.POSITIVE_INFINITY)
+        for (let n = 0; n < 5; n++) yield* Effect.flip(retryRead(states, origin, read))
         assert.deepStrictEqual(requests, [0, 0, 0, 0, 0])
       }).pipe(Effect.provideService(DuringOutage, "fail"))
     )

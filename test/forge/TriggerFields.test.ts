@@ -8,10 +8,9 @@ import { join } from "node:path"
 import { Duration, Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { forgeTable } from "../../src/forge/hosts/ForgeTable.ts"
-import { Paces } from "../../src/forge/Pacing.ts"
 import { writeGap } from "../../src/forge/http/Profile.ts"
 import { WritePermits } from "../../src/forge/WritePermits.ts"
-import { owned } from "../harness/Owners.ts"
+import { owned, newTraffic } from "../harness/Owners.ts"
 import { snapshotFrom } from "../outputs/FromDocument.ts"
 import { run } from "./Clients.ts"
 
@@ -82,7 +81,7 @@ describe("the credential of an app", () => {
     const triggers = [{ name: "hub", kind: "github", webhook_secret: "s", base_url: host.url, app }]
     const profile = snapshotFrom({ triggers }, { AICR_TEST_APP_KEY: pem }).triggers.get("hub")
     if (profile === undefined) throw new Error("no trigger")
-    const client = forgeTable.github.client(profile)
+    const client = forgeTable.github.client(profile, newTraffic())
     expect(await run(client.branchHead({ fullName: "octo/repo" }, "main"))).toBe(`Bearer ${token}`)
     vi.unstubAllEnvs()
   })
@@ -113,12 +112,11 @@ const gapsOf = async (
     pause: () => Effect.void
   }
   for (const profile of snapshotFrom({ triggers }).triggers.values()) {
-    const client = forgeTable[profile.kind as "gitea"].client(profile)
+    const client = forgeTable[profile.kind as "gitea"].client(profile, newTraffic())
     const comment = Effect.ignore(client.createComment({ fullName: "team/shop" }, 1, "text"))
     await Effect.runPromise(
       Effect.forEach(Array.from({ length: comments }), () => comment).pipe(
         Effect.provideService(WritePermits, permits),
-        Effect.provideService(Paces, new Map()),
         owned
       )
     )
@@ -156,7 +154,7 @@ it("http_proxy is the way to the host", async () => {
   ]
   const profile = snapshotFrom({ triggers }).triggers.get("tea")
   if (profile === undefined) throw new Error("no trigger")
-  expect(await run(forgeTable.gitea.client(profile).self)).toEqual({ username: new URL(host.url).host })
+  expect(await run(forgeTable.gitea.client(profile, newTraffic()).self)).toEqual({ username: new URL(host.url).host })
   host.stop()
   proxy.stop()
 })

@@ -1,5 +1,6 @@
 /** Owners of model calls and of writes to hosts, for tests of other subjects. */
 import { Effect, Layer } from "effect"
+import { HostTraffic } from "../../src/forge/HostTraffic.ts"
 import { anyWriter, WriteOwner } from "../../src/forge/WriteOwner.ts"
 import type { Writing } from "../../src/forge/WriteOwner.ts"
 import { WritePermits } from "../../src/forge/WritePermits.ts"
@@ -7,7 +8,7 @@ import { ModelRun } from "../../src/llm/ModelRun.ts"
 import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
 import { ChatSends } from "../../src/store/ChatSends.ts"
 
-export type Owners = AuthorGuess | ChatSends | ModelRun | Writing
+export type Owners = AuthorGuess | ChatSends | HostTraffic | ModelRun | Writing
 
 /** Counts nothing. */
 export const uncounted: Layer.Layer<ChatSends> = Layer.succeed(ChatSends, {
@@ -15,10 +16,14 @@ export const uncounted: Layer.Layer<ChatSends> = Layer.succeed(ChatSends, {
   refund: () => Effect.void
 })
 
+/** Traffic to hosts that nothing has slowed down. */
+export const newTraffic = (): HostTraffic["Service"] => ({ paces: new Map(), states: new Map() })
+
 export const testOwners: Layer.Layer<Owners> = Layer.mergeAll(
   AuthorGuess.layerNone,
   uncounted,
   Layer.succeed(ModelRun, { id: "test", repository: "test" }),
+  Layer.fresh(HostTraffic.layer),
   Layer.succeed(WriteOwner, anyWriter),
   WritePermits.layerAlone
 )

@@ -8,7 +8,7 @@ import { channelTable } from "../../src/outputs/channels/Channels.ts"
 import type { ChannelContext } from "../../src/outputs/channels/Channel.ts"
 import { mentionSlot } from "../../src/outputs/text/Mention.ts"
 import { forgeTable } from "../../src/forge/hosts/ForgeTable.ts"
-import { Paces, WriteGap } from "../../src/forge/Pacing.ts"
+import { WriteGap } from "../../src/forge/Pacing.ts"
 import { WritePermits } from "../../src/forge/WritePermits.ts"
 import { repoName, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
@@ -188,7 +188,6 @@ describe("channels of chat applications", () => {
         .pipe(
           Effect.provideService(WritePermits, permits),
           // Nothing is waited for here: each is the first message of its process.
-          Effect.provideService(Paces, new Map()),
           Effect.provideService(WriteGap, Duration.seconds(1))
         )
       await Effect.runPromise(owned(Effect.orDie(sent)))

@@ -10,6 +10,7 @@ import { listExistingThreads, listReactions, makeExistingThreads } from "../../s
 import { renderMarker } from "../../src/outputs/Marker.ts"
 import { testSnapshotWith } from "../harness/ActorParts.ts"
 import { change } from "./Fixtures.ts"
+import { newTraffic } from "../harness/Owners.ts"
 
 const head = "a".repeat(40)
 const review: Operation = { _tag: "Review", head, event: "COMMENT", body: "", comments: [] }
@@ -33,7 +34,7 @@ const begin = () => {
   const profile = testSnapshotWith("shop", "host").current().triggers.get("host")
   if (profile === undefined) throw new Error("the trigger is missing")
   const client = (): ForgeClient => {
-    const made = forgeTable.gitea.client(profile)
+    const made = forgeTable.gitea.client(profile, newTraffic())
     const list = (_: unknown, number: number) =>
       Effect.as(
         Effect.sync(() => looks.push(number)),

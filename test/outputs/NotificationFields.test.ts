@@ -6,6 +6,7 @@ import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { readText } from "../../src/config/LoadConfig.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import type { NoticeFacts } from "../../src/domain/Notice.ts"
+import { HostTraffic } from "../../src/forge/HostTraffic.ts"
 import { anyWriter, WriteOwner } from "../../src/forge/WriteOwner.ts"
 import { WritePermits } from "../../src/forge/WritePermits.ts"
 import { planNotices } from "../../src/outputs/PlanNotices.ts"
@@ -81,7 +82,7 @@ describe("a notice that is sent", () => {
     Effect.runPromise(
       Effect.flatMap(prepareNotice(snapshot, { id: newId(), channel: name, facts }), ({ send: sent }) => sent).pipe(
         Effect.provideService(WriteOwner, anyWriter),
-        Effect.provide(Layer.mergeAll(WritePermits.layerAlone, uncounted))
+        Effect.provide(Layer.mergeAll(WritePermits.layerAlone, HostTraffic.layer, uncounted))
       )
     )
 

@@ -27,6 +27,7 @@ import type { TouchedComment } from "../../src/outputs/Records.ts"
 import { noCache } from "../../src/store/Cache.ts"
 import { run } from "../forge/Clients.ts"
 import type { FakeForge } from "../harness/FakeForge.ts"
+import { newTraffic } from "../harness/Owners.ts"
 
 export interface Setup {
   readonly forge: FakeForge
@@ -86,7 +87,11 @@ export const markOn = (
   fp: string,
   state: RuledFinding["state"] = "dismissed"
 ): Promise<number> => {
-  const context = makeChannelContext(setup, given, forgeTable[setup.forge.kind].client(setup.forge.profile()))
+  const context = makeChannelContext(
+    setup,
+    given,
+    forgeTable[setup.forge.kind].client(setup.forge.profile(), newTraffic())
+  )
   const marked = setup.kind.mark?.(context, {
     fp,
     head: given.head,
@@ -99,7 +104,7 @@ export const markOn = (
 /** Every row as it ended, in the order of sending. */
 export const publishAll = async (setup: Setup, given: PublishInput): Promise<ReadonlyArray<Publication>> => {
   const { kind, channel, forge } = setup
-  const freshClient = () => forgeTable[forge.kind].client(forge.profile())
+  const freshClient = () => forgeTable[forge.kind].client(forge.profile(), newTraffic())
   let client = setup.client ?? freshClient()
   const waiting = kind
     .plan(given, channel, setup.parts ?? { lineComments: true, summary: true })

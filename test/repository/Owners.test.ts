@@ -111,8 +111,6 @@ describe("owners", () => {
       "aicr/forge/DuringOutage",
       // Whether something is searched for.
       "aicr/forge/HasNoOthers",
-      "aicr/forge/HostStates",
-      "aicr/forge/Paces",
       "aicr/forge/ResponseTimeout",
       "aicr/forge/WriteGap",
       // Records that are read only.

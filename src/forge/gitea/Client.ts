@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import { actionsCi } from "../hosts/ActionsCi.ts"
 import { ForgeError } from "../ForgeError.ts"
+import type { HostTraffic } from "../HostTraffic.ts"
 import type { ForgeClient } from "../Forge.ts"
 import { makeRest } from "../http/Http.ts"
 import { ownAccount } from "../hosts/OwnAccount.ts"
@@ -24,8 +25,9 @@ import { giteaThreads } from "./Threads.ts"
 
 export const giteaClient =
   (kind: Parameters<typeof giteaHooks>[1], dialect: GiteaDialect) =>
-  (profile: TriggerProfile): ForgeClient => {
+  (profile: TriggerProfile, traffic: HostTraffic["Service"]): ForgeClient => {
     const rest = makeRest({
+      traffic,
       apiUrl: apiUrl(profile),
       credential: tokenCredential(profile, (token) => ["authorization", `token ${token}`]),
       headers: {},

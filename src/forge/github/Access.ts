@@ -3,6 +3,7 @@ import { Effect, Redacted, Clock, Semaphore } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient } from "../Forge.ts"
+import type { HostTraffic } from "../HostTraffic.ts"
 import { makeRest } from "../http/Http.ts"
 import type { Rest, RestOptions } from "../http/Http.ts"
 import { ownAccount } from "../hosts/OwnAccount.ts"
@@ -178,8 +179,9 @@ export interface Access {
 const ofSearch = (credential: RestOptions["credential"]): RestOptions["credential"] =>
   Effect.map(credential, ({ account, ...rest }) => ({ ...rest, account: `${account} search` }))
 
-export const access = (profile: TriggerProfile): Access => {
+export const access = (profile: TriggerProfile, traffic: HostTraffic["Service"]): Access => {
   const options: Omit<RestOptions, "credential"> = {
+    traffic,
     apiUrl: apiUrl(profile),
     headers: { accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" },
     dispatcher: dispatcher(profile),

@@ -4,6 +4,7 @@
  */
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { ForgeClient } from "../Forge.ts"
+import type { HostTraffic } from "../HostTraffic.ts"
 import { actionsCi } from "../hosts/ActionsCi.ts"
 import { access } from "./Access.ts"
 import { githubChanges } from "./Changes.ts"
@@ -21,8 +22,8 @@ import { githubReviews } from "./Reviews.ts"
 import { githubThreads } from "./Threads.ts"
 import { pages } from "./Facts.ts"
 
-export const githubClient = (profile: TriggerProfile): ForgeClient => {
-  const host = access(profile)
+export const githubClient = (profile: TriggerProfile, traffic: HostTraffic["Service"]): ForgeClient => {
+  const host = access(profile, traffic)
   const { rest, graphql, self, gitAuthorization } = host
   const comments = githubComments(host)
   const commitComments = githubCommitComments(host)

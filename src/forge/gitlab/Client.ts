@@ -2,6 +2,7 @@
 import { Clock, Effect } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { ForgeClient } from "../Forge.ts"
+import type { HostTraffic } from "../HostTraffic.ts"
 import { makeRest } from "../http/Http.ts"
 import { ownAccount } from "../hosts/OwnAccount.ts"
 import { apiUrl, basicHeader, dispatcher, tokenCredential, writeGap } from "../http/Profile.ts"
@@ -21,8 +22,9 @@ import { gitlabPulls, recentRefs } from "./Pulls.ts"
 import { createReview } from "./Review.ts"
 import { gitlabThreads } from "./Threads.ts"
 
-export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
+export const gitlabClient = (profile: TriggerProfile, traffic: HostTraffic["Service"]): ForgeClient => {
   const rest = makeRest({
+    traffic,
     apiUrl: apiUrl(profile),
     credential: tokenCredential(profile, (token) => ["private-token", token]),
     headers: {},

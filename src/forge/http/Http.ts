@@ -30,10 +30,12 @@ import {
 import type { Advice, HostResponse, HostRequest } from "../HostResponse.ts"
 import { toStorable } from "../../domain/Text.ts"
 import type { Writing } from "../WriteOwner.ts"
+import type { HostTraffic } from "../HostTraffic.ts"
 import { beCareful, chooseGap, fencedWrite, paced, pacedWrite, WriteGap } from "../Pacing.ts"
 import type { HostGap } from "../Pacing.ts"
 
 export interface RestOptions {
+  readonly traffic: HostTraffic["Service"]
   /** REST root without trailing slash. Fails when the trigger names none. */
   readonly apiUrl: Effect.Effect<string, ForgeError>
   /** Headers that carry the credential, e.g. `authorization`. */
@@ -336,24 +338,25 @@ const renewing =
 
 export const makeRest = (given: RestOptions): Rest => {
   const options = { polled: new PolledResponses(), ...given }
+  const { paces, states } = options.traffic
   const renewed = renewing(options)
   const request = (prepared: Prepared) => {
     const { circuit, key, operation } = prepared
     const exchanged = Effect.tap(exchangeText(prepared, options), ({ response }) =>
-      isScarce(response.headers) ? beCareful(key) : Effect.void
+      isScarce(response.headers) ? beCareful(paces, key) : Effect.void
     )
-    return [key, operation, observe(circuit, exchanged)] as const
+    return [paces, key, operation, observe(states, circuit, exchanged)] as const
   }
   const send = (call: Call, method: "GET" | "POST" = "GET") =>
     Effect.flatMap(prepare(options, method, call, false), (prepared) =>
-      retryRead(prepared.circuit, paced(...request(prepared)))
+      retryRead(states, prepared.circuit, paced(...request(prepared)))
     ).pipe(renewed)
   const writeOnce = Effect.fnUntraced(function* (call: WriteCall) {
     const prepared = yield* prepare(options, call.method, call, true)
     // Wait before the permit is acquired, so that an outage does not block the other writes of the account.
-    yield* waitUntilAvailable(prepared.circuit)
+    yield* waitUntilAvailable(states, prepared.circuit)
     if (!call.content) return yield* fencedWrite(...request(prepared))
-    const gap = yield* chooseGap(prepared.key, options.writeGap)
+    const gap = yield* chooseGap(paces, prepared.key, options.writeGap)
     return yield* Effect.provideService(pacedWrite(...request(prepared)), WriteGap, gap)
   })
 
@@ -385,8 +388,9 @@ export const makeRest = (given: RestOptions): Rest => {
         // The storage behind a download fails independently of the host.
         const circuit = `${prepared.circuit}/download`
         return retryRead(
+          states,
           circuit,
-          paced(prepared.key, prepared.operation, observe(circuit, downloadBytes(prepared, maxBytes)))
+          paced(paces, prepared.key, prepared.operation, observe(states, circuit, downloadBytes(prepared, maxBytes)))
         )
       }).pipe(renewed),
     query: (call, schema) => Effect.flatMap(send(call, "POST"), (exchanged) => decode(schema, exchanged)),

@@ -6,6 +6,7 @@
  */
 import { Effect, Redacted } from "effect"
 import { ForgeError } from "../ForgeError.ts"
+import type { HostTraffic } from "../HostTraffic.ts"
 import type { HostWrite } from "../HostWrite.ts"
 import type { HostResponse } from "../HostResponse.ts"
 import { makeRest } from "../http/Http.ts"
@@ -16,6 +17,7 @@ import { Comments, ReviewDetails, Reviews, toItems, toPlace, Version9, Written }
 import type { Comment } from "./Responses.ts"
 
 interface SwarmServer {
+  readonly traffic: HostTraffic["Service"]
   /** Name of the channel, for messages. */
   readonly channel: string
   /** Web URL without a trailing slash. */
@@ -260,9 +262,10 @@ const makeWrites = (rest: Rest, address: SwarmClient["address"]): Pick<SwarmClie
   }
 }
 
-export const makeSwarm = ({ channel, proxy, secret, tlsCaPath, url, user }: SwarmServer): SwarmClient => {
+export const makeSwarm = ({ channel, proxy, secret, tlsCaPath, traffic, url, user }: SwarmServer): SwarmClient => {
   const login = Buffer.from(`${user}:${Redacted.value(secret)}`, "utf8").toString("base64")
   const rest = makeRest({
+    traffic,
     apiUrl: Effect.succeed(`${url}/api/v9`),
     credential: Effect.succeed({
       account: user,

@@ -15,6 +15,7 @@ import { Reason } from "../../domain/Reason.ts"
 import type { ForgeClient } from "../../forge/Forge.ts"
 import type { HostWrite } from "../../forge/HostWrite.ts"
 import type { ForgeError } from "../../forge/ForgeError.ts"
+import type { HostTraffic } from "../../forge/HostTraffic.ts"
 import type { Writing } from "../../forge/WriteOwner.ts"
 import type { ModelRun } from "../../llm/ModelRun.ts"
 import type { Cache } from "../../store/Cache.ts"
@@ -139,13 +140,13 @@ export interface ChannelKind {
     context: ChannelContext,
     publication: Publication,
     previous: Publication | undefined
-  ) => Effect.Effect<Sent, ForgeError | ChannelMissing, Writing | AuthorGuess | ChatSends | ModelRun>
+  ) => Effect.Effect<Sent, ForgeError | ChannelMissing, Writing | AuthorGuess | ChatSends | HostTraffic | ModelRun>
   /** Searches the host for the result of an operation whose response is missing. */
   readonly find: (
     context: ChannelContext,
     publication: Publication,
     previous?: Publication
-  ) => Effect.Effect<Sent | undefined, ForgeError | ChannelMissing, AuthorGuess | ModelRun>
+  ) => Effect.Effect<Sent | undefined, ForgeError | ChannelMissing, AuthorGuess | HostTraffic | ModelRun>
   /**
    * Reads the reactions of people to the comments of earlier reviews, before a review is planned; undefined for kinds whose comments have no
    * state. The first publication of the review uses the same result.

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto"
 import { Duration, Effect } from "effect"
 import type { ForgeError } from "../../forge/ForgeError.ts"
+import { HostTraffic } from "../../forge/HostTraffic.ts"
 import { pacedWrite, WriteGap } from "../../forge/Pacing.ts"
 
 /** `recipient`: texts that name it, which may be secret. */
@@ -18,5 +19,5 @@ export const pacedChat = Effect.fnUntraced(function* <A>(
   const general = yield* WriteGap
   // Zero only in tests.
   const own = Duration.isZero(general) ? general : Duration.max(general, gap)
-  return yield* Effect.provideService(pacedWrite(key, operation, request), WriteGap, own)
+  return yield* Effect.provideService(pacedWrite((yield* HostTraffic).paces, key, operation, request), WriteGap, own)
 })

@@ -4,6 +4,7 @@ import { Effect, Redacted } from "effect"
 import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import type { Reason } from "../../domain/Reason.ts"
+import { HostTraffic } from "../../forge/HostTraffic.ts"
 import { makeSwarm } from "../../forge/swarm/Client.ts"
 import type { SwarmClient } from "../../forge/swarm/Client.ts"
 import { ChannelMissing } from "../channels/Channel.ts"
@@ -12,7 +13,11 @@ import type { ChannelContext } from "../channels/Channel.ts"
 type Source = Pick<Snapshot, "baseDir" | "credential">
 
 /** Returns the client of a channel, or what its configuration lacks. */
-export const openSwarm = (channel: ChannelConfig, { baseDir, credential }: Source): SwarmClient | Reason => {
+export const openSwarm = (
+  channel: ChannelConfig,
+  { baseDir, credential }: Source,
+  traffic: HostTraffic["Service"]
+): SwarmClient | Reason => {
   const { base_url, http_proxy, name, tls_ca_path } = channel
   const user = credential(channel, "user")
   const secret = credential(channel, "ticket") ?? credential(channel, "password")
@@ -20,6 +25,7 @@ export const openSwarm = (channel: ChannelConfig, { baseDir, credential }: Sourc
   if (user === undefined) return { _tag: "SwarmWithoutUser", channel: name }
   if (secret === undefined) return { _tag: "SwarmWithoutCredential", channel: name }
   return makeSwarm({
+    traffic,
     channel: name,
     url: base_url.replace(/(?<!\/)\/+$/, ""),
     user: String(Redacted.value(user)),
@@ -36,14 +42,16 @@ export class SwarmClients {
   open({
     channel,
     workspace
-  }: Pick<ChannelContext, "channel" | "workspace">): Effect.Effect<SwarmClient, ChannelMissing> {
+  }: Pick<ChannelContext, "channel" | "workspace">): Effect.Effect<SwarmClient, ChannelMissing, HostTraffic> {
     const own = this.#clients.get(workspace) ?? new Map<string, SwarmClient>()
     this.#clients.set(workspace, own)
     const existing = own.get(channel.name)
     if (existing !== undefined) return Effect.succeed(existing)
-    const client = openSwarm(channel, workspace.snapshot())
-    if ("_tag" in client) return Effect.fail(new ChannelMissing({ why: client }))
-    own.set(channel.name, client)
-    return Effect.succeed(client)
+    return Effect.flatMap(HostTraffic, (traffic) => {
+      const client = openSwarm(channel, workspace.snapshot(), traffic)
+      if ("_tag" in client) return Effect.fail(new ChannelMissing({ why: client }))
+      own.set(channel.name, client)
+      return Effect.succeed(client)
+    })
   }
 }

@@ -4,6 +4,7 @@ import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
 import type { Workspace } from "../../config/Snapshot.ts"
 import type { SwarmQuestion } from "../../domain/Change.ts"
 import { ForgeError } from "../../forge/ForgeError.ts"
+import { HostTraffic } from "../../forge/HostTraffic.ts"
 import type { SwarmClient, SwarmComment } from "../../forge/swarm/Client.ts"
 import { parseMarkers } from "../Marker.ts"
 import { SwarmConversations } from "../SwarmConversations.ts"
@@ -13,12 +14,6 @@ import { SwarmClients } from "./OpenSwarm.ts"
 import { listSwarmChannels } from "./SwarmChannels.ts"
 import { fromSwarmBody } from "./SwarmMarkers.ts"
 import { toThreads } from "./SwarmThreads.ts"
-
-const open = (clients: SwarmClients, workspace: Workspace, channel: ChannelConfig) =>
-  Effect.mapError(
-    clients.open({ channel, workspace }),
-    ({ why }) => new ForgeError({ reason: "invalid", operation: "GET /comments", why })
-  )
 
 const isOwn = ({ user }: SwarmClient, comment: SwarmComment): boolean =>
   comment.user.toLowerCase() === user.toLowerCase() && parseMarkers(fromSwarmBody(comment.body)).length > 0
@@ -61,22 +56,30 @@ const readThread = Effect.fnUntraced(function* (client: SwarmClient, { comment: 
   } satisfies SwarmThread
 })
 
-export const layer = Layer.sync(SwarmConversations, () => {
-  const clients = new SwarmClients()
-  return SwarmConversations.of({
-    channels: listSwarmChannels,
-    commentsAfter: ({ channel, workspaces: [workspace] }, id) =>
-      workspace === undefined
-        ? Effect.succeed({ account: "", comments: [], last: id })
-        : Effect.flatMap(open(clients, workspace, channel), (client) => commentsAfter(client, id)),
-    read: (workspace, question) => {
-      const channel = workspace.outputs.channels.find(
-        ({ kind, name }) => kind === "p4_swarm" && name === question.channel
+export const layer = Layer.effect(
+  SwarmConversations,
+  Effect.map(HostTraffic, (traffic) => {
+    const clients = new SwarmClients()
+    const open = (workspace: Workspace, channel: ChannelConfig) =>
+      clients.open({ channel, workspace }).pipe(
+        Effect.provideService(HostTraffic, traffic),
+        Effect.mapError(({ why }) => new ForgeError({ reason: "invalid", operation: "GET /comments", why }))
       )
-      const why = { _tag: "ChannelMissing", channel: question.channel, workspace: workspace.id } as const
-      return channel === undefined
-        ? Effect.fail(new ForgeError({ reason: "invalid", operation: "GET /comments", why }))
-        : Effect.flatMap(open(clients, workspace, channel), (client) => readThread(client, question))
-    }
+    return SwarmConversations.of({
+      channels: listSwarmChannels,
+      commentsAfter: ({ channel, workspaces: [workspace] }, id) =>
+        workspace === undefined
+          ? Effect.succeed({ account: "", comments: [], last: id })
+          : Effect.flatMap(open(workspace, channel), (client) => commentsAfter(client, id)),
+      read: (workspace, question) => {
+        const channel = workspace.outputs.channels.find(
+          ({ kind, name }) => kind === "p4_swarm" && name === question.channel
+        )
+        const why = { _tag: "ChannelMissing", channel: question.channel, workspace: workspace.id } as const
+        return channel === undefined
+          ? Effect.fail(new ForgeError({ reason: "invalid", operation: "GET /comments", why }))
+          : Effect.flatMap(open(workspace, channel), (client) => readThread(client, question))
+      }
+    })
   })
-})
+)

@@ -46,9 +46,9 @@ export const createOnce = (
   const check = Effect.flatMap(client.comments(review), (comments) =>
     exists(listOwn(comments, client.user, scope)) ? Effect.fail(writtenSince) : Effect.void
   ).pipe(Effect.provideService(DuringOutage, "fail"))
-  return Effect.updateService(client.create(review, comment), WriteOwner, ({ fence, guard }) => ({
-    fence,
-    guard: Effect.andThen(guard, check)
+  return Effect.updateService(client.create(review, comment), WriteOwner, (owner) => ({
+    ...owner,
+    guard: Effect.andThen(owner.guard, check)
   }))
 }
 

@@ -5,6 +5,7 @@ import type { Publication } from "../../domain/Publication.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { ForgeError } from "../../forge/ForgeError.ts"
 import type { CommentedReview, SwarmClient, SwarmComment } from "../../forge/swarm/Client.ts"
+import type { HostTraffic } from "../../forge/HostTraffic.ts"
 import type { ChannelContext, ChannelMissing } from "../channels/Channel.ts"
 import { toChangelist, chooseReview } from "./ChooseReview.ts"
 import type { SwarmClients } from "./OpenSwarm.ts"
@@ -57,7 +58,7 @@ export const openTarget = Effect.fnUntraced(function* (
   clients: SwarmClients,
   context: ChannelContext,
   publication: Publication
-): Effect.fn.Return<SwarmTarget | Reason, ForgeError | ChannelMissing> {
+): Effect.fn.Return<SwarmTarget | Reason, ForgeError | ChannelMissing, HostTraffic> {
   const client = yield* clients.open(context)
   const review = yield* findReview(client, context, publication)
   if ("_tag" in review) return review

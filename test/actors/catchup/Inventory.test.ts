@@ -7,9 +7,8 @@ import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { ForgeKind } from "../../../src/domain/Kinds.ts"
 import { listEvents } from "../../../src/domain/WebhookSetup.ts"
+import { HostTraffic } from "../../../src/forge/HostTraffic.ts"
 import { Forges } from "../../../src/forge/Forges.ts"
-import { HostStates } from "../../../src/forge/HostHealth.ts"
-import { Paces } from "../../../src/forge/Pacing.ts"
 import type { Snapshot } from "../../../src/config/Snapshot.ts"
 import { CatchUps } from "../../../src/store/CatchUps.ts"
 import { Inventories } from "../../../src/store/Inventories.ts"
@@ -87,10 +86,12 @@ describe.each(ForgeKind.literals)("the inventory of %s", (kind) => {
         if (trigger === undefined) return yield* Effect.die("no trigger")
         const { list, hooks: stored } = yield* Inventories
         const [state] = yield* list
+        // No check has slowed down the host for the next one.
+        const { paces, states: circuits } = yield* HostTraffic
+        paces.clear()
+        circuits.clear()
         const failure = yield* checkInventory(trigger, kind, own, state).pipe(
-          Effect.provideService(ConfigStore, makeStaticStore(snapshot)),
-          Effect.provideService(Paces, new Map()),
-          Effect.provideService(HostStates, new Map())
+          Effect.provideService(ConfigStore, makeStaticStore(snapshot))
         )
         const [after] = yield* list
         const rows = yield* stored("host")

@@ -7,10 +7,11 @@ import { TestClock } from "effect/testing"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
 import * as WritePacer from "../../../actors/limits/WritePacer.ts"
 import { ForgeError } from "../../../src/forge/ForgeError.ts"
-import { Paces, pacedWrite, WriteGap } from "../../../src/forge/Pacing.ts"
+import { HostTraffic } from "../../../src/forge/HostTraffic.ts"
+import { pacedWrite, WriteGap } from "../../../src/forge/Pacing.ts"
 import { WritePermits } from "../../../src/forge/WritePermits.ts"
 import { testCluster } from "../../harness/TestCluster.ts"
-import { owned } from "../../harness/Owners.ts"
+import { newTraffic, owned } from "../../harness/Owners.ts"
 
 const world = WritePacer.layer.pipe(Layer.provideMerge(testCluster))
 
@@ -18,9 +19,12 @@ const world = WritePacer.layer.pipe(Layer.provideMerge(testCluster))
 const onNode = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.scoped(
     Effect.flatMap(Layer.build(Layer.fresh(WritePacer.permitsLayer)), (context) =>
-      effect.pipe(Effect.provideContext(context), Effect.provideService(Paces, new Map()), owned)
+      effect.pipe(Effect.provideContext(context), Effect.provideService(HostTraffic, newTraffic()), owned)
     )
   )
+
+const write = <A>(key: string, operation: string, request: Effect.Effect<A, ForgeError>) =>
+  Effect.flatMap(HostTraffic, ({ paces }) => pacedWrite(paces, key, operation, request))
 
 const letRun = Effect.fnUntraced(function* <A, E>(fiber: Fiber.Fiber<A, E>) {
   while (fiber.pollUnsafe() === undefined) yield* TestClock.adjust("20 millis")
@@ -32,12 +36,12 @@ describe("WritePacer", () => {
     it.effect("three nodes write with one account: their writes start a second apart", () =>
       Effect.gen(function* () {
         const starts: Array<number> = []
-        const write = pacedWrite(
+        const next = write(
           "account",
           "POST /x",
           Effect.map(Clock.currentTimeMillis, (now) => starts.push(now))
         )
-        const node = onNode(Effect.all([write, write, write], { concurrency: "unbounded" }))
+        const node = onNode(Effect.all([next, next, next], { concurrency: "unbounded" }))
         yield* letRun(yield* Effect.forkChild(Effect.all([node, node, node], { concurrency: "unbounded" })))
         assert.lengthOf(starts, 9)
         const gaps = starts.slice(1).map((at, index) => at - (starts[index] ?? 0))
@@ -53,12 +57,12 @@ describe("WritePacer", () => {
       Effect.gen(function* () {
         const starts: Array<number> = []
         const begin = yield* Clock.currentTimeMillis
-        const write = pacedWrite(
+        const next = write(
           "own host",
           "POST /x",
           Effect.map(Clock.currentTimeMillis, (now) => starts.push(now - begin))
         ).pipe(Effect.provideService(WriteGap, Duration.millis(200)))
-        yield* letRun(yield* Effect.forkChild(onNode(Effect.all([write, write], { concurrency: "unbounded" }))))
+        yield* letRun(yield* Effect.forkChild(onNode(Effect.all([next, next], { concurrency: "unbounded" }))))
         assert.deepStrictEqual(starts, [200, 400])
       })
     )
@@ -73,10 +77,10 @@ describe("WritePacer", () => {
           operation: "POST /x",
           why: verbatimReason("slow down")
         })
-        const refused = onNode(Effect.flip(pacedWrite("closed", "POST /x", Effect.fail(limited))))
+        const refused = onNode(Effect.flip(write("closed", "POST /x", Effect.fail(limited))))
         yield* letRun(yield* Effect.forkChild(refused))
         yield* TestClock.adjust("1 second")
-        const other = onNode(Effect.flip(pacedWrite("closed", "POST /x", Effect.void)))
+        const other = onNode(Effect.flip(write("closed", "POST /x", Effect.void)))
         const error = yield* letRun(yield* Effect.forkChild(other))
         assert.strictEqual(error.reason, "rate_limited")
         assert.isAbove(error.retryAfterMillis ?? 0, 50_000)
@@ -95,7 +99,7 @@ describe("WritePacer", () => {
         )
         yield* letRun(yield* Effect.forkChild(silent))
         const before = yield* Clock.currentTimeMillis
-        yield* letRun(yield* Effect.forkChild(onNode(pacedWrite("silent", "POST /x", Effect.void))))
+        yield* letRun(yield* Effect.forkChild(onNode(write("silent", "POST /x", Effect.void))))
         assert.isAtMost((yield* Clock.currentTimeMillis) - before, Duration.toMillis("12 seconds"))
       })
     )

@@ -9,7 +9,7 @@ import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { makeStaticStore } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { newId } from "../../../src/domain/Ids.ts"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
-import { Paces } from "../../../src/forge/Pacing.ts"
+import { HostTraffic } from "../../../src/forge/HostTraffic.ts"
 import { WritePermits } from "../../../src/forge/WritePermits.ts"
 import { CatchUps } from "../../../src/store/CatchUps.ts"
 import { Inventories } from "../../../src/store/Inventories.ts"
@@ -21,7 +21,7 @@ import * as Store from "../../../src/store/StoreLayer.ts"
 import { chatDocument, chatEnv } from "../../harness/ChatPeople.ts"
 import { startChatPlatform } from "../../harness/ChatPlatform.ts"
 import { FakeChatPlatform, platformSecrets } from "../../harness/FakeChatPlatform.ts"
-import { uncounted } from "../../harness/Owners.ts"
+import { newTraffic, uncounted } from "../../harness/Owners.ts"
 import { snapshotFrom } from "../../outputs/FromDocument.ts"
 import { ignored } from "../../store/Fixtures.ts"
 
@@ -65,6 +65,7 @@ const make = Effect.gen(function* () {
     Layer.succeed(Inventories, counted(yield* Inventories, count)),
     Layer.succeed(ProjectRules, counted(yield* ProjectRules, count)),
     WritePermits.layerAlone,
+    HostTraffic.layer,
     uncounted
   )
   /** Number of uses of the store within a time. */
@@ -170,6 +171,7 @@ it("a platform that refuses messages temporarily gets one of many, until the tim
   const layer = Layer.mergeAll(
     Layer.succeed(ConfigStore, makeStaticStore(snapshot)),
     WritePermits.layerAlone,
+    HostTraffic.layer,
     Store.layerMemory
   )
   const { open, pause } = await Effect.runPromise(Effect.provide(program, layer)).finally(() => group.stop())
@@ -253,6 +255,7 @@ it("applications of Feishu and WeCom recognise a repeated message, their group c
   const layer = Layer.mergeAll(
     Layer.succeed(ConfigStore, makeStaticStore(snapshot)),
     WritePermits.layerAlone,
+    HostTraffic.layer,
     Layer.fresh(Store.layerMemory)
   )
   const { persons, statuses } = await Effect.runPromise(Effect.provide(program, layer)).finally(() =>
@@ -280,7 +283,7 @@ it("a sender that froze during a request records nothing after another one took 
     yield* notices.add(newNotices(2), yield* Clock.currentTimeMillis)
     const first = yield* notices.takeOver
     // Its own pace, as on another node.
-    const frozen = yield* Effect.forkChild(Effect.provideService(sendDue(first, new Map()), Paces, new Map()))
+    const frozen = yield* Effect.forkChild(Effect.provideService(sendDue(first, new Map()), HostTraffic, newTraffic()))
     yield* Effect.promise(() => hung.promise)
     group.decide = () => undefined
     const second = yield* notices.takeOver
@@ -296,6 +299,7 @@ it("a sender that froze during a request records nothing after another one took 
   const layer = Layer.mergeAll(
     Layer.succeed(ConfigStore, makeStaticStore(read([{ channels: ["ops"] }], group.url))),
     WritePermits.layerAlone,
+    HostTraffic.layer,
     uncounted,
     Layer.fresh(Store.layerMemory)
   )

@@ -89,12 +89,14 @@ const outputs = Layer.effect(
       send: (_workspace, _change, publication) =>
         Effect.gen(function* () {
           const owner = yield* WriteOwner
-          if (publication.operation._tag !== "Status") {
+          const isContent = publication.operation._tag !== "Status"
+          if (isContent) yield* owner.beforePermit ?? Effect.void
+          yield* yield* Ref.get(host.permit)
+          if (isContent) {
             const hasNoOthers = yield* yield* HasNoOthers
             yield* Ref.update(host.unshared, (all) => [...all, hasNoOthers])
+            yield* owner.guard
           }
-          yield* yield* Ref.get(host.permit)
-          if (publication.operation._tag !== "Status") yield* owner.guard
           yield* yield* Ref.get(host.asleep)
           yield* owner.fence
           const [fault, ...later] = yield* Ref.get(host.faults)

@@ -13,6 +13,7 @@ import type { CommandRequest } from "../../../src/domain/CommentCommand.ts"
 import { DeliveryKey } from "../../../src/domain/Keys.ts"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { ForgeError } from "../../../src/forge/ForgeError.ts"
+import { HostTraffic } from "../../../src/forge/HostTraffic.ts"
 import { Forges } from "../../../src/forge/Forges.ts"
 import { AuthorGuess } from "../../../src/outputs/AuthorGuess.ts"
 import * as OutputsLayer from "../../../src/outputs/OutputsLayer.ts"
@@ -100,7 +101,9 @@ const world = (
 ) =>
   Layer.mergeAll(Publisher.layer, Scheduler.layer).pipe(
     Layer.provideMerge(OutputsLayer.layer),
-    Layer.provideMerge(Layer.mergeAll(actorStores(), forges, Cache.layerNone, memoryObjects, AuthorGuess.layerNone)),
+    Layer.provideMerge(
+      Layer.mergeAll(actorStores(), forges, Cache.layerNone, memoryObjects, AuthorGuess.layerNone, HostTraffic.layer)
+    ),
     Layer.provideMerge(config),
     Layer.provideMerge(
       Layer.effect(

@@ -7,6 +7,7 @@ import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { targetKey } from "../../../src/domain/Change.ts"
 import type { Change } from "../../../src/domain/Change.ts"
 import { LeaseToken } from "../../../src/domain/FencingToken.ts"
+import { HostTraffic } from "../../../src/forge/HostTraffic.ts"
 import { Forges } from "../../../src/forge/Forges.ts"
 import { AuthorGuess } from "../../../src/outputs/AuthorGuess.ts"
 import * as OutputsLayer from "../../../src/outputs/OutputsLayer.ts"
@@ -44,6 +45,7 @@ const world = OutputsLayer.layer.pipe(
       Layer.succeed(Forges, testForges(Effect.succeed({ head: "h1", state: "open" }))),
       Layer.succeed(ConfigStore, config),
       Cache.layerNone,
+      HostTraffic.layer,
       memoryObjects,
       AuthorGuess.layerNone
     )

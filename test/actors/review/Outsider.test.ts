@@ -9,6 +9,7 @@ import type { Change } from "../../../src/domain/Change.ts"
 import { ForgeError } from "../../../src/forge/ForgeError.ts"
 import { forgeTable } from "../../../src/forge/hosts/ForgeTable.ts"
 import type { Pushers } from "../../../src/store/Receipts.ts"
+import { newTraffic } from "../../harness/Owners.ts"
 
 const failing = (reason: ForgeError["reason"]) =>
   Effect.fail(new ForgeError({ reason, operation: "GET /permission", why: verbatimReason(reason) }))
@@ -58,7 +59,7 @@ const outsider = async (
     asked.push(person)
     return answer(person)
   }
-  const client = { canWrite, ownerOf: forgeTable.github.client(profile).ownerOf }
+  const client = { canWrite, ownerOf: forgeTable.github.client(profile, newTraffic()).ownerOf }
   const found = await Effect.runPromise(Effect.result(findOutsider(change, workspace, client, Effect.succeed(pushers))))
   return { found: found._tag === "Success" ? found.success : found.failure.reason, asked }
 }

@@ -17,12 +17,13 @@ import { repoName, startHost, unpaced } from "../../forge/Clients.ts"
 import type { Host } from "../../forge/Clients.ts"
 import { getAccess } from "../../harness/FakeAccess.ts"
 import type { FakeTeam } from "../../harness/FakeAccess.ts"
+import { newTraffic } from "../../harness/Owners.ts"
 
 /** Returns whether `person` may request a review, dismiss a problem, and have context repositories for members read. */
 const rightsOf = async ({ forge, pull }: Host, person: string) => {
   const profile = forge.profile()
   // A client of its own, because permissions are cached for each.
-  const client = forgeTable[profile.kind as ForgeKind].client(profile)
+  const client = forgeTable[profile.kind as ForgeKind].client(profile, newTraffic())
   const snapshot = await Effect.runPromise(
     toSnapshot(
       {

@@ -20,7 +20,7 @@ import { Lessons } from "../../../src/store/Lessons.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 import * as Store from "../../../src/store/StoreLayer.ts"
 import { ForgeKind } from "../../../src/domain/Kinds.ts"
-import { Paces, WriteGap } from "../../../src/forge/Pacing.ts"
+import { WriteGap } from "../../../src/forge/Pacing.ts"
 import { alone, changed, context, removed, repoName, startHost } from "../../forge/Clients.ts"
 import { getThread } from "../../harness/FakeThreads.ts"
 import { testForges } from "../../harness/ActorParts.ts"
@@ -274,12 +274,6 @@ describe.each(ForgeKind.literals)("reflection on %s", (kind) => {
         "Title 3 resolved"
       ])
       host.forge.expectContract()
-    }).pipe(
-      Effect.scoped,
-      Effect.provideService(WriteGap, Duration.zero),
-      Effect.provideService(Paces, new Map()),
-      owned,
-      run
-    )
+    }).pipe(Effect.scoped, Effect.provideService(WriteGap, Duration.zero), owned, run)
   )
 })

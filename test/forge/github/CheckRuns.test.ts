@@ -19,6 +19,7 @@ import { getChecks, grantChecks } from "../../harness/FakeChecks.ts"
 import { fault } from "../../harness/FakeForge.ts"
 import { repoName, run, startHost } from "../Clients.ts"
 import type { Host } from "../Clients.ts"
+import { newTraffic } from "../../harness/Owners.ts"
 
 const key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" })
 
@@ -37,7 +38,7 @@ describe("githubVerdict", () => {
     grantChecks(here.forge, isGranted)
     const { settings, ...profile } = here.forge.profile()
     const app = { app_id: 12345, private_key: Redacted.make(key.toString()) }
-    const client = githubClient({ ...profile, token: undefined, settings: { ...settings, app } })
+    const client = githubClient({ ...profile, token: undefined, settings: { ...settings, app } }, newTraffic())
     const { head } = here.pull
     const write = (status: Partial<HostStatus>, records?: WrittenRecords): Promise<HostWrite> => {
       const whole: HostStatus = {

@@ -1,7 +1,7 @@
 /** Review threads of GitHub, resolved by GraphQL: few requests, limits, and tokens without the permission. */
 import { Effect, Logger } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { DuringOutage, HostStates } from "../../../src/forge/HostHealth.ts"
+import { DuringOutage } from "../../../src/forge/HostHealth.ts"
 import type { ForgeError } from "../../../src/forge/ForgeError.ts"
 import { githubClient } from "../../../src/forge/github/Client.ts"
 import { graphqlRoot, graphqlStatus } from "../../../src/forge/github/Graphql.ts"
@@ -12,6 +12,7 @@ import { graphqlError } from "../../harness/FakeGraphql.ts"
 import { getThread } from "../../harness/FakeThreads.ts"
 import { alone, changed, failure, run, startHost } from "../Clients.ts"
 import type { Host } from "../Clients.ts"
+import { newTraffic } from "../../harness/Owners.ts"
 
 let host: Host
 
@@ -93,7 +94,7 @@ describe("threads of GitHub", () => {
     const ids = await comments(2)
     host.forge.intercept((request) => (request.path === path && answer ? { kind: "answer", answer } : undefined))
     const profile = { ...host.forge.profile(`refused by ${name}`) }
-    const [one, two] = [githubClient(profile), githubClient(profile)]
+    const [one, two] = [githubClient(profile, newTraffic()), githubClient(profile, newTraffic())]
     const logged = await warnings(Effect.andThen(resolve(ids[0], one), resolve(ids[1], two)))
     expect(logged).toEqual(["review threads cannot be resolved, their comments are annotated only"])
     expect(ids.filter(isResolved)).toEqual([])
@@ -103,11 +104,11 @@ describe("threads of GitHub", () => {
 
   it("delay a review for a few attempts only where GraphQL is unavailable and the host is not", async () => {
     const ids = await comments(2)
-    const client = githubClient(host.forge.profile("down"))
+    const traffic = newTraffic()
+    const client = githubClient(host.forge.profile("down"), traffic)
     host.forge.intercept((request) => (request.path === path ? fault.broken : undefined))
-    const states = new Map()
     const waiting = <A>(effect: Effect.Effect<A, ForgeError, Owners>) =>
-      effect.pipe(Effect.provideService(DuringOutage, "wait"), Effect.provideService(HostStates, states))
+      Effect.provideService(effect, DuringOutage, "wait")
     for (let attempt = 1; attempt <= 3; attempt++) {
       expect(await failure(waiting(resolve(ids[0], client)))).toMatchObject({ reason: "unavailable" })
     }
@@ -118,7 +119,7 @@ describe("threads of GitHub", () => {
     expect(ids.filter(isResolved)).toEqual([ids[1]])
     host.forge.fail(path, fault.unavailable)
     expect(await failure(waiting(resolve(ids[0], client)))).toMatchObject({ reason: "unavailable" })
-    expect([...states.keys()]).toEqual([host.forge.url, `${host.forge.url}/graphql`])
+    expect([...traffic.states.keys()]).toEqual([host.forge.url, `${host.forge.url}/graphql`])
   })
 
   it.each([

@@ -14,6 +14,7 @@ import { giteaClient } from "../../../src/forge/gitea/Client.ts"
 import { snapshotFrom } from "../../outputs/FromDocument.ts"
 import { failure, run } from "../Clients.ts"
 import { triggerDefaults } from "../../harness/TriggerDefaults.ts"
+import { newTraffic } from "../../harness/Owners.ts"
 
 const portOf = async (server: Server): Promise<number> => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -74,14 +75,17 @@ describe.skipIf(!canCertify)("the way to the host", () => {
 
   const self = (apiUrl: string, settings: Partial<TriggerProfile["settings"]> = {}) => {
     const base = { name: "host", kind: "gitea", ...triggerDefaults } as const
-    return giteaClient("gitea", { rangesFrom: undefined, extendsReviews: false, hasActions: true })({
-      ...base,
-      webhookSecret: undefined,
-      token: Redacted.make("t0ken"),
-      baseUrl: apiUrl,
-      apiUrl,
-      settings: { ...base, ...settings }
-    }).self
+    return giteaClient("gitea", { rangesFrom: undefined, extendsReviews: false, hasActions: true })(
+      {
+        ...base,
+        webhookSecret: undefined,
+        token: Redacted.make("t0ken"),
+        baseUrl: apiUrl,
+        apiUrl,
+        settings: { ...base, ...settings }
+      },
+      newTraffic()
+    ).self
   }
 
   it("trusts the authorities of tls_ca_path and no others", async () => {
@@ -96,7 +100,10 @@ describe.skipIf(!canCertify)("the way to the host", () => {
     const profile = snapshotFrom({ triggers: [{ ...trigger, tls_ca_path: cert }] }).triggers.get("host")
     if (profile === undefined) throw new Error("no trigger")
     expect(
-      await run(giteaClient("gitea", { rangesFrom: undefined, extendsReviews: false, hasActions: true })(profile).self)
+      await run(
+        giteaClient("gitea", { rangesFrom: undefined, extendsReviews: false, hasActions: true })(profile, newTraffic())
+          .self
+      )
     ).toEqual({
       username: "aicr"
     })

@@ -9,6 +9,7 @@ import { ForgeKind } from "../../../src/domain/Kinds.ts"
 import { forgeTable } from "../../../src/forge/hosts/ForgeTable.ts"
 import { failure, run } from "../Clients.ts"
 import { triggerDefaults } from "../../harness/TriggerDefaults.ts"
+import { newTraffic } from "../../harness/Owners.ts"
 
 const open: Array<Server> = []
 afterEach(() => open.splice(0).forEach((server) => server.close()))
@@ -35,7 +36,7 @@ const clientAt = (kind: ForgeKind, url: string) => {
     ...hostUrls(kind, url),
     settings
   }
-  return forgeTable[kind].client(profile)
+  return forgeTable[kind].client(profile, newTraffic())
 }
 const repo = { fullName: "acme/app", hostId: 99 }
 

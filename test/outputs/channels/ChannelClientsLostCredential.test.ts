@@ -6,7 +6,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import type { Fault } from "../../../demo/DemoForge.ts"
-import { Paces } from "../../../src/forge/Pacing.ts"
 import { fault } from "../../harness/FakeForge.ts"
 import { at, faultWorld } from "../FaultWorld.ts"
 
@@ -43,7 +42,7 @@ describe.each([
             ["comment summary", "line 20 1", "line 29 2"]
           )
           assert.include(existing(), "status 0 success")
-        }).pipe(Effect.provide(world), Effect.provideService(Paces, new Map()))
+        }).pipe(Effect.provide(world))
       }),
     60_000
   )
@@ -62,7 +61,7 @@ describe.each([
           assert.strictEqual(judged.run.status, "failed")
           assert.include(judged.run.reason ?? "", "the host refused the credential of trigger host for 24 hours")
           assert.include(existing(), `status 0 ${kind === "gitlab" ? "failed" : "failure"}`)
-        }).pipe(Effect.provide(world), Effect.provideService(Paces, new Map()))
+        }).pipe(Effect.provide(world))
       }),
     60_000
   )

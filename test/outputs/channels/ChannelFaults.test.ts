@@ -7,8 +7,6 @@ import { afterAll, beforeAll, vi } from "vitest"
 import { Effect, Layer } from "effect"
 import type { Fault } from "../../../demo/DemoForge.ts"
 import type { Finding } from "../../../src/domain/Problem.ts"
-import { HostStates } from "../../../src/forge/HostHealth.ts"
-import { Paces } from "../../../src/forge/Pacing.ts"
 import { fault } from "../../harness/FakeForge.ts"
 import { isPairTried, isWhole } from "../../harness/Samples.ts"
 import { at, faultWorld } from "../FaultWorld.ts"
@@ -172,10 +170,8 @@ describe.each(chosen)("%s", (channel, row) => {
       assert.isFalse(complete.two.run.partial)
       yield* test((thrown, step, onlyWrites) => publishBoth(here, thrown, step, onlyWrites), complete)
     }).pipe(
-      Effect.provide(Layer.suspend(() => here.world)),
+      Effect.provide(Layer.suspend(() => here.world))
       // The clock of each test starts again.
-      Effect.provideService(Paces, new Map()),
-      Effect.provideService(HostStates, new Map())
     )
 
   for (const [what, thrown] of Object.entries(passing)) {

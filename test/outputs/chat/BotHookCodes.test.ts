@@ -1,6 +1,7 @@
 /** The code of the platform decides about the response of the webhook of a bot, whatever its status. Long responses are not read. */
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect, Redacted } from "effect"
+import { HostTraffic } from "../../../src/forge/HostTraffic.ts"
 import { anyWriter, WriteOwner } from "../../../src/forge/WriteOwner.ts"
 import { WritePermits } from "../../../src/forge/WritePermits.ts"
 import { post } from "../../../src/outputs/chat/BotHook.ts"
@@ -25,5 +26,9 @@ it.live.each([
     const error = yield* Effect.flip(post(bot, { gap: Duration.zero, hasCode: true }, { text: "a finding" }))
     assert.strictEqual(error.reason, reason)
     assert.include(error.message, text)
-  }).pipe(Effect.provideService(WriteOwner, anyWriter), Effect.provide(WritePermits.layerAlone), Effect.scoped)
+  }).pipe(
+    Effect.provideService(WriteOwner, anyWriter),
+    Effect.provide([WritePermits.layerAlone, HostTraffic.layer]),
+    Effect.scoped
+  )
 )

@@ -1,6 +1,7 @@
 /** The webhook of a bot cannot send messages and signatures to another host. */
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect, Redacted } from "effect"
+import { HostTraffic } from "../../../src/forge/HostTraffic.ts"
 import { anyWriter, WriteOwner } from "../../../src/forge/WriteOwner.ts"
 import { WritePermits } from "../../../src/forge/WritePermits.ts"
 import { post } from "../../../src/outputs/chat/BotHook.ts"
@@ -18,5 +19,9 @@ it.live.each([302, 307])("a message is not sent to where the webhook redirects i
     assert.notInclude(error.message, "secret-of-the-hook")
     assert.strictEqual(host.received.length, 1)
     assert.deepStrictEqual(host.followed, [])
-  }).pipe(Effect.provideService(WriteOwner, anyWriter), Effect.provide(WritePermits.layerAlone), Effect.scoped)
+  }).pipe(
+    Effect.provideService(WriteOwner, anyWriter),
+    Effect.provide([WritePermits.layerAlone, HostTraffic.layer]),
+    Effect.scoped
+  )
 )

@@ -8,6 +8,7 @@ import { forgeTable } from "../../../src/forge/hosts/ForgeTable.ts"
 import { findDismisser } from "../../../src/outputs/review/ChatDismissal.ts"
 import { testSnapshotWith } from "../../harness/ActorParts.ts"
 import { change, workspace } from "../Fixtures.ts"
+import { newTraffic } from "../../harness/Owners.ts"
 
 const connection = { kind: "feishu_app", enabled: true, app_id: "cli_a" } as const
 const person = (id: string): ChatPrincipal => ({ type: "feishu_open_id", id })
@@ -39,7 +40,7 @@ const members = MemberFiles.of({
 const profile = testSnapshotWith("shop", "host").current().triggers.get("host")
 const client = (author: { readonly username: string } | undefined): ForgeClient => {
   if (profile === undefined) throw new Error("the trigger is missing")
-  const made = forgeTable.gitea.client(profile)
+  const made = forgeTable.gitea.client(profile, newTraffic())
   return {
     ...made,
     canWrite: (_, username) => Effect.succeed(username.toLowerCase() !== "eve"),

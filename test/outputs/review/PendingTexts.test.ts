@@ -16,6 +16,7 @@ import type { Host } from "../../forge/Clients.ts"
 import { getDrafts } from "../../harness/FakeGitlab.ts"
 import { change, channel, finding, input } from "../Fixtures.ts"
 import { makeChannelContext, orDie, publishAll } from "../Publishing.ts"
+import { newTraffic } from "../../harness/Owners.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 const kinds = {
@@ -62,7 +63,7 @@ describe.each(ForgeKind.literals)("pending reviews on %s", (kind) => {
   }
   /** Sends the review once. */
   const send = (here: Host, more: Partial<Publication> = {}, recorded: Readonly<Record<string, Operation>> = {}) => {
-    const to = makeChannelContext(setup(here), given(here), forgeTable[kind].client(here.forge.profile()))
+    const to = makeChannelContext(setup(here), given(here), forgeTable[kind].client(here.forge.profile(), newTraffic()))
     const sent = orDie(setup(here).kind.send(to, { ...reviewRow(here), ...more }, undefined))
     return run(
       Effect.result(sent).pipe(

@@ -27,6 +27,7 @@ import type { Host } from "../../forge/Clients.ts"
 import { fault } from "../../harness/FakeForge.ts"
 import { isWhole } from "../../harness/Samples.ts"
 import { analysis, change, channel, finding, input, renderError, workspace } from "../Fixtures.ts"
+import { newTraffic } from "../../harness/Owners.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 const rows = {
@@ -279,5 +280,5 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
 /** The same client with faults by order of request. The connection to the host stays the real one. */
 const startFaulty = async (host: Host, faultOf: (method: string) => Fault | undefined): Promise<ForgeClient> => {
   host.forge.intercept((request) => faultOf(request.method))
-  return forgeTable[host.forge.kind].client(host.forge.profile())
+  return forgeTable[host.forge.kind].client(host.forge.profile(), newTraffic())
 }

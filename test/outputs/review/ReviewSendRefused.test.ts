@@ -3,7 +3,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { afterEach } from "vitest"
 import type { ForgeKind } from "../../../src/domain/Kinds.ts"
-import { Paces } from "../../../src/forge/Pacing.ts"
 import { fault } from "../../harness/FakeForge.ts"
 import { at, faultWorld } from "../FaultWorld.ts"
 
@@ -49,7 +48,7 @@ describe("a review that GitHub refuses", () => {
           pull.reviews.map(({ comments }) => comments.length),
           [3]
         )
-      }).pipe(Effect.provide(made.world), Effect.provideService(Paces, new Map()))
+      }).pipe(Effect.provide(made.world))
     })
   )
 
@@ -69,7 +68,7 @@ describe("a review that GitHub refuses", () => {
           assert.lengthOf(pull.comments, 1)
           assert.include(pull.comments[0]?.body, "The host refused these comments on their lines")
           assert.notInclude(pull.comments[0]?.body, "See the comments")
-        }).pipe(Effect.provide(made.world), Effect.provideService(Paces, new Map()))
+        }).pipe(Effect.provide(made.world))
       })
   )
 })
@@ -81,7 +80,7 @@ it.effect("a summary has the comments that the host refused, and no others", () 
       const { pull, review } = yield* made.begin
       yield* review(findings)
       assert.notInclude(pull.comments[0]?.body, "The host refused")
-    }).pipe(Effect.provide(made.world), Effect.provideService(Paces, new Map()))
+    }).pipe(Effect.provide(made.world))
     yield* Effect.gen(function* () {
       const { pull, review } = yield* made.begin
       made.host.forge.intercept(({ body, method, path }) =>
@@ -94,7 +93,7 @@ it.effect("a summary has the comments that the host refused, and no others", () 
       assert.include(text, "**The host refused these comments on their lines:**")
       assert.include(text, "Message 2")
       assert.notInclude(text, "Message 3")
-    }).pipe(Effect.provide(made.world), Effect.provideService(Paces, new Map()))
+    }).pipe(Effect.provide(made.world))
   })
 )
 
@@ -121,7 +120,7 @@ describe.each([
           pull.reviews.flatMap(({ comments }) => comments),
           3
         )
-      }).pipe(Effect.provide(made.world), Effect.provideService(Paces, new Map()))
+      }).pipe(Effect.provide(made.world))
     })
   )
 })
@@ -144,7 +143,7 @@ describe("a summary that the host refuses", () => {
           state: "success",
           description: "done; not all of it could be published"
         })
-      }).pipe(Effect.provide(made.world), Effect.provideService(Paces, new Map()))
+      }).pipe(Effect.provide(made.world))
     })
   )
 })
@@ -167,7 +166,7 @@ describe.each([
         for (const n of [1, 2, 3]) assert.include(pull.comments[0]?.body, `Message ${n}`)
         assert.include(pull.comments[0]?.body, "The host refused these comments on their lines")
         assert.notInclude(pull.comments[0]?.body, "See the comments")
-      }).pipe(Effect.provide(made.world), Effect.provideService(Paces, new Map()))
+      }).pipe(Effect.provide(made.world))
     })
   )
 })

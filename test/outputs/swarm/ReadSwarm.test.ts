@@ -1,11 +1,12 @@
 /** Comments of people on reviews of Swarm: which are listed, what their threads are, and replies in them. */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import type { SwarmQuestion } from "../../../src/domain/Change.ts"
 import { toWordsAbout } from "../../../src/domain/Change.ts"
 import { TargetKey } from "../../../src/domain/Keys.ts"
 import { replyRows } from "../../../src/outputs/ReplyRows.ts"
 import { layer } from "../../../src/outputs/swarm/ReadSwarm.ts"
+import { HostTraffic } from "../../../src/forge/HostTraffic.ts"
 import { SwarmConversations } from "../../../src/outputs/SwarmConversations.ts"
 import { startFakeSwarm } from "../../harness/FakeSwarm.ts"
 import type { FakeSwarm } from "../../harness/FakeSwarm.ts"
@@ -26,7 +27,7 @@ afterEach(async () => {
 
 const settings = () => snapshotFrom(makeDocument(makeChannel(swarm)))
 const run = <A>(use: (conversations: SwarmConversations["Service"]) => Effect.Effect<A, unknown>) =>
-  Effect.runPromise(SwarmConversations.use(use).pipe(Effect.provide(layer)))
+  Effect.runPromise(SwarmConversations.use(use).pipe(Effect.provide(Layer.provide(layer, HostTraffic.layer))))
 const list = (after: number) =>
   run((conversations) => {
     const [channel] = conversations.channels(settings())
