@@ -224,6 +224,32 @@ describe("places", () => {
     expect(listed).toEqual(["actors", "demo", "eval", "nats", ...folders.toSorted()])
   })
 
+  it("ARCHITECTURE walks a webhook through functions that exist and call one another", () => {
+    const walk = section(read("ARCHITECTURE.md"), "The path of a webhook, function by function")
+    const names = (text: string) => [...text.matchAll(/`([#\w]+)`/g)].map(([, name = ""]) => name)
+    const rows = [...walk.matchAll(/^\| `(src\/[^`]+)` \| (.*) \| (.*)\|$/gm)].map(
+      ([, file = "", steps = "", values]) => {
+        const [own = "", callback = ""] = steps.split("callback to")
+        return { file, text: read(file), own: names(own), callbacks: names(callback), values: names(values ?? "") }
+      }
+    )
+    const all = rows.map(({ text }) => text).join("\n")
+    const isDeclared = (text: string, name: string) =>
+      new RegExp(
+        `const ${name} =|function\\* ${name}\\b|(?:^ +|\\{ )(?:readonly |async |\\*)?${name}(?:<[^>]*>)?(?:\\(|:| = )|^ +${name},$`,
+        "m"
+      ).test(text)
+    const isCalled = (name: string) => new RegExp(`(?<!const )(?:\\.|\\b)${name}\\b[(<,)]`).test(all)
+    const missing = rows.flatMap(({ callbacks, file, own, text, values }) => [
+      ...own.filter((name) => !isDeclared(text, name) || !isCalled(name)).map((name) => `${file} ${name}`),
+      ...callbacks.filter((name) => !isDeclared(all, name)),
+      ...values.filter((name) => !all.includes(name))
+    ])
+    expect(missing).toEqual([])
+    const functions = rows.flatMap(({ callbacks, own }) => [...own, ...callbacks])
+    expect(walk).toContain(`${functions.length} functions in ${rows.length}\nfiles`)
+  })
+
   it("ARCHITECTURE names every actor", () => {
     const rooms = section(read("ARCHITECTURE.md"), "Actors")
     expect(actorOrder.filter((actor) => !rooms.includes(`\`${basename(actor)}\``))).toEqual([])
