@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { EntryStatus } from "../../domain/Entry.ts"
+import { Reason } from "../../domain/Reason.ts"
 import { describe } from "./Describe.ts"
 import { count, text } from "./Fields.ts"
 import { bodyText, byId, page, paging, allowSeveral, sorting, workspace } from "./Parameters.ts"
@@ -59,6 +60,7 @@ export const Bulk = Schema.Struct({
       .annotate({ description: `1 to ${maxBulk} ids; absent: the entries that workspace and status select` })
   ),
   workspace: Schema.optionalKey(bodyText("Id of a workspace")),
+  cause: Schema.optionalKey(bodyText("Name of a cause, as `/queue/causes` returns it: only entries that it stops")),
   status: Schema.optionalKey(Schema.Union([EntryStatus, Schema.Literal("current")])).annotateKey({
     description: "Status, or `current`: waiting, ready and running; default: dead for retry, waiting for cancel"
   }),
@@ -66,10 +68,10 @@ export const Bulk = Schema.Struct({
   preview: Schema.Boolean.annotate({ description: "True: lists what would be changed, and changes nothing" })
 })
   .check(
-    Schema.makeFilter(({ ids, status, workspace: id }) =>
-      ids === undefined || (id === undefined && status === undefined)
+    Schema.makeFilter(({ cause, ids, status, workspace: id }) =>
+      ids === undefined || (id === undefined && status === undefined && cause === undefined)
         ? undefined
-        : "expected either ids, or workspace and status"
+        : "expected either ids, or workspace, status and cause"
     )
   )
   .annotate({ identifier: "Bulk", description: "Entries, and what is done to them" })
@@ -88,6 +90,15 @@ const BulkResult = Schema.Struct({
   )
 }).annotate({ identifier: "BulkResult" })
 
+const QueueCause = Schema.Struct({
+  status: EntryStatus.annotate({ description: "`waiting` or `dead`" }),
+  cause: text("Name of the cause: the tag of the reason, with the words of one that is not the service's own"),
+  why: Reason.annotate({ description: "The cause, with the values of one of the entries" }),
+  count: count("Number of entries"),
+  workspaces: count("Number of their workspaces"),
+  oldest_at: text("Admission of the oldest one, in ISO 8601")
+}).annotate({ identifier: "QueueCause", description: "Entries that wait or failed for the same cause" })
+
 export class QueueGroup extends HttpApiGroup.make("queue")
   .add(
     HttpApiEndpoint.get("list", "/queue", {
@@ -104,6 +115,18 @@ export class QueueGroup extends HttpApiGroup.make("queue")
       describe(
         "List the queue",
         "Lists entries, oldest first unless `sort` is `-admitted`, with the reason of each wait."
+      )
+    ),
+    HttpApiEndpoint.get("causes", "/queue/causes", {
+      query: { workspace },
+      success: Schema.Struct({
+        items: Schema.Array(QueueCause),
+        more: Schema.Boolean.annotate({ description: "True if only the 10,000 oldest entries are counted" })
+      })
+    }).annotateMerge(
+      describe(
+        "Count causes",
+        "Counts waiting entries and those that failed for good by the cause of their wait or failure, the most frequent first. `/queue/bulk` with `cause` changes those of one."
       )
     ),
     HttpApiEndpoint.post("pause", "/queue/pause", {

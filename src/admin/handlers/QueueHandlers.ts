@@ -6,6 +6,7 @@ import { EntryStatus } from "../../domain/Entry.ts"
 import { verbatimReason } from "../../domain/Reason.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { Operations } from "../../queue/operator/Operations.ts"
+import type { EntryView } from "../../queue/operator/Operations.ts"
 import type { Pause } from "../../queue/operator/QueueControl.ts"
 import { Queue } from "../../queue/Queue.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
@@ -14,6 +15,7 @@ import { because, conflict, notFound, NotFound } from "../api/Problems.ts"
 import { CurrentUser } from "../api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
 import { parseSort } from "./Paging.ts"
+import { countCauses, selectCaused } from "./QueueCauses.ts"
 import { pause as pauseRecord } from "../api/QueueRecords.ts"
 import { batchView, entryView, toTime } from "../views/Views.ts"
 import { maxBulk } from "../api/QueueGroup.ts"
@@ -37,7 +39,7 @@ const statusOf = Effect.fnUntraced(function* (id: string) {
 const currentStatuses: ReadonlyArray<EntryStatus> = ["waiting", "ready", "running"]
 const defaultStatus = { cancel: "waiting", retry: "dead" } as const
 
-const select = Effect.fnUntraced(function* ({ action, ids, status, workspace }: BulkRequest) {
+const select = Effect.fnUntraced(function* ({ action, cause, ids, status, workspace }: BulkRequest) {
   if (ids !== undefined) {
     const items = yield* Effect.forEach(new Set(ids), (id) =>
       Effect.map(statusOf(id), (found) => ({ id, status: found }))
@@ -46,9 +48,13 @@ const select = Effect.fnUntraced(function* ({ action, ids, status, workspace }: 
   }
   const selection = status ?? defaultStatus[action]
   const statuses = selection === "current" ? currentStatuses : [selection]
+  const toSelected = ({ entry }: EntryView): Selected => ({ id: entry.id, status: entry.status })
+  if (cause !== undefined) {
+    const { items, more } = yield* selectCaused({ workspace, statuses }, cause, maxBulk)
+    return { items: items.map(toSelected), more }
+  }
   const page = yield* (yield* Operations).list({ workspace, statuses, limit: maxBulk })
-  const items = page.items.map(({ entry }): Selected => ({ id: entry.id, status: entry.status }))
-  return { items, more: page.next !== undefined }
+  return { items: page.items.map(toSelected), more: page.next !== undefined }
 })
 
 /** Returns the reason of what a person cancels, with the words of that person. */
@@ -217,6 +223,7 @@ const drain = Effect.fnUntraced(function* (node: string, reason: string | undefi
 export const layer = HttpApiBuilder.group(AdminHttpApi, "queue", (handlers) =>
   handlers.handleAll({
     list: ({ query }) => orUnavailable(list(query)),
+    causes: ({ query }) => orUnavailable(countCauses(query.workspace)),
     bulk: ({ payload }) => orUnavailable(changeQueue(payload)),
     get: ({ params }) => orUnavailable(get(params.id)),
     retry: ({ params }) => orUnavailable(retry(params.id)),

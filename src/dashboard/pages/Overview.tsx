@@ -1,7 +1,8 @@
 /** What needs attention, what runs, what waits, and how much was done and spent. */
-import { Link } from "@tanstack/react-router"
+import { Link, useNavigate } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import type { Reason } from "../../domain/Reason.ts"
+import { causeName, rootCause } from "../../domain/RootCause.ts"
 import { useApi, usePages } from "../client/Queries.ts"
 import { Chart } from "../parts/Chart.tsx"
 import { Page } from "../parts/Page.tsx"
@@ -101,15 +102,24 @@ interface RunRow {
   readonly started_at?: string
 }
 
-const RunRows = ({ runs }: { readonly runs: ReadonlyArray<RunRow> }) => (
+/** Returns the runs by cause, the newest of each first. */
+const byCause = <Row extends RunRow>(runs: ReadonlyArray<Row>): ReadonlyArray<readonly [run: Row, count: number]> =>
+  [
+    ...Map.groupBy(runs, ({ reason, status }) =>
+      reason === undefined ? status : causeName(rootCause(reason))
+    ).values()
+  ].flatMap((group) => group.slice(0, 1).map((run) => [run, group.length] as const))
+
+const RunRows = ({ runs }: { readonly runs: ReadonlyArray<readonly [run: RunRow, count: number]> }) => (
   <ul className="rows">
-    {runs.map((run) => (
+    {runs.map(([run, count]) => (
       <li key={run.id}>
         <RunStatus {...run} />
         <div>
           <Link to="/runs/$id" params={{ id: run.id }}>
             {changeName(run)}
           </Link>{" "}
+          {count === 1 ? null : <strong>{t("overview.more", { count: formatCount(count - 1) })}</strong>}{" "}
           <span className="quiet">{run.reason === undefined ? run.title : tReason(run.reason)}</span>
         </div>
         <Time at={run.started_at ?? run.created_at} />
@@ -120,9 +130,12 @@ const RunRows = ({ runs }: { readonly runs: ReadonlyArray<RunRow> }) => (
 
 const RunPanel = ({
   empty,
+  isByCause = false,
   status,
   title
 }: {
+  /** True: one run for each cause, with the number of the others. */
+  readonly isByCause?: boolean
   readonly title: string
   readonly status: string
   readonly empty: string
@@ -141,7 +154,13 @@ const RunPanel = ({
       <Loaded
         query={{ data: query.data === undefined ? undefined : query.items, error: query.error, refetch: query.refetch }}
       >
-        {(runs) => (runs.length === 0 ? <Empty title={empty} /> : <RunRows runs={runs.slice(0, 8)} />)}
+        {(runs) =>
+          runs.length === 0 ? (
+            <Empty title={empty} />
+          ) : (
+            <RunRows runs={(isByCause ? byCause(runs) : runs.map((run) => [run, 1] as const)).slice(0, 8)} />
+          )
+        }
       </Loaded>
     </Panel>
   )
@@ -149,8 +168,11 @@ const RunPanel = ({
 
 const hours = 48
 
+const hourAfter = (at: string): string => new Date(new Date(at).getTime() + 3_600_000).toISOString()
+
 const Throughput = () => {
   const now = useNow()
+  const navigate = useNavigate()
   const query = useApi("GET /stats/timeline", {
     query: { bucket: "hour", since: new Date(Math.floor(now / 3_600_000 - hours + 1) * 3_600_000).toISOString() }
   })
@@ -162,6 +184,7 @@ const Throughput = () => {
             label={t("overview.throughput")}
             times={buckets.map(({ start }) => start)}
             format={formatCount}
+            onSelect={(first, last) => void navigate({ to: "/runs", search: { since: first, until: hourAfter(last) } })}
             formatTime={(at) => formatClock(at).slice(0, 5)}
             series={[
               { label: t("run.succeeded"), color: "--good", values: buckets.map(({ runs }) => runs.succeeded) },
@@ -185,7 +208,7 @@ export const Overview = () => (
     <Figures />
     <div className="columns">
       <RunPanel title={t("overview.now")} status={runningStatuses} empty={t("overview.now.empty")} />
-      <RunPanel title={t("overview.failures")} status={failedStatuses} empty={t("overview.failures.empty")} />
+      <RunPanel title={t("overview.failures")} status={failedStatuses} empty={t("overview.failures.empty")} isByCause />
     </div>
     <div className="columns">
       <Throughput />

@@ -14,6 +14,7 @@ import { formatCount } from "../text/Format.ts"
 import { t, tReason, tValue } from "../text/T.ts"
 import { Batches } from "./Batches.tsx"
 import { BulkBar } from "./QueueActions.tsx"
+import { QueueCauses } from "./QueueCauses.tsx"
 import { Pauses } from "./QueuePauses.tsx"
 
 type Entry = Item<"GET /queue">
@@ -141,6 +142,7 @@ const Entries = () => {
   return (
     <>
       <Pauses pauses={query.first?.pauses ?? []} workspaces={workspaces.map(([name]) => name)} />
+      <QueueCauses workspace={workspace} />
       <FilterBar>
         <Presets
           name="status"

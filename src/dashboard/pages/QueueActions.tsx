@@ -53,6 +53,18 @@ interface PreviewProps {
 
 const shownEntries = 12
 
+/** Name of an entry that is not in the list. */
+const EntryName = ({ id }: { readonly id: string }) => {
+  const { data } = useApi("GET /queue/:id", { params: { id } })
+  return data === undefined ? (
+    <code>{id}</code>
+  ) : (
+    <>
+      {changeName(data)} <span className="quiet">{data.workspace}</span>
+    </>
+  )
+}
+
 const Matched = ({
   entries,
   items,
@@ -69,8 +81,13 @@ const Matched = ({
         return (
           <li key={id} className="step-line">
             <Status group="entry" value={result} />
-            {entry === undefined ? <code>{id}</code> : changeName(entry)}{" "}
-            <span className="quiet">{entry?.workspace}</span>
+            {entry === undefined ? (
+              <EntryName id={id} />
+            ) : (
+              <>
+                {changeName(entry)} <span className="quiet">{entry.workspace}</span>
+              </>
+            )}
           </li>
         )
       })}
@@ -85,7 +102,7 @@ const Matched = ({
   </>
 )
 
-const Preview = ({ entries, onClose, subject }: PreviewProps) => {
+export const BulkPreview = ({ entries, onClose, subject }: PreviewProps) => {
   const [reason, setReason] = useState("")
   const [isPending, setPending] = useState(false)
   const { action } = subject
@@ -108,7 +125,7 @@ const Preview = ({ entries, onClose, subject }: PreviewProps) => {
     } catch (error) {
       notifyError(error)
     }
-    await refreshEndpoints(queryClient, new Set(["GET /queue", "GET /batches"]))
+    await refreshEndpoints(queryClient, new Set(["GET /queue", "GET /queue/causes", "GET /batches"]))
     onClose()
   }
   return (
@@ -184,7 +201,7 @@ export const BulkBar = (props: BulkProps) => {
           ))}
         </div>
       )}
-      {subject === undefined ? null : <Preview subject={subject} entries={entries} onClose={close} />}
+      {subject === undefined ? null : <BulkPreview subject={subject} entries={entries} onClose={close} />}
     </>
   )
 }

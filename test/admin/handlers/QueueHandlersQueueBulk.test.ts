@@ -91,6 +91,32 @@ describe("the queue in bulk", () => {
     ])
   })
 
+  it("counts causes, and changes the entries of one only", async () => {
+    const failed = [await dead("causes", 21), await dead("causes", 22)]
+    const waits = await queued("causes", 23)
+    const { body } = await admin.call("GET", "/queue/causes?workspace=causes", { token })
+    const causes = Array.isArray(body["items"]) ? body["items"].map((item) => Object(item)) : []
+    assert.deepStrictEqual(
+      causes.map(({ cause, count, status, workspaces }) => [status, cause, count, workspaces]),
+      [
+        ["dead", "Text down", 2, 1],
+        ["waiting", "AwaitsTurn", 1, 1]
+      ]
+    )
+    const none = await bulk({ action: "retry", workspace: "causes", cause: "Text up", preview: true })
+    assert.deepInclude(none, { matched: 0, more: false })
+    const cause = { action: "retry", workspace: "causes", cause: "Text down" }
+    assert.deepInclude(await bulk({ ...cause, preview: true }), { matched: 2, more: false })
+    assert.deepStrictEqual(
+      (await bulk({ ...cause, preview: false }))["items"],
+      failed.map((id) => ({ id, result: "retried" }))
+    )
+    const entry = await admin.run(Queue.use((queue) => queue.get(waits)))
+    assert.strictEqual(entry?.status, "waiting")
+    const mixed = await bulk({ ...cause, ids: failed, preview: true })
+    assert.strictEqual(mixed.status, 400)
+  })
+
   it.each([
     [{ action: "cancel", ids: [], preview: true }],
     [{ action: "cancel", ids: Array.from({ length: 201 }, () => "x"), preview: true }],
