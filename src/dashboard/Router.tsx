@@ -57,7 +57,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/changes",
-    validateSearch: only("workspace", "repo", "number", "status", "trigger", "sort"),
+    validateSearch: only("workspace", "q", "repo", "number", "status", "trigger", "sort"),
     component: page(() => import("./pages/Changes.tsx"), "Changes")
   }),
   createRoute({
@@ -69,7 +69,18 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/deliveries",
-    validateSearch: only("workspace", "decision", "reason", "outcome", "trigger", "repo", "number", "since", "sort"),
+    validateSearch: only(
+      "workspace",
+      "decision",
+      "reason",
+      "outcome",
+      "trigger",
+      "repo",
+      "number",
+      "since",
+      "until",
+      "sort"
+    ),
     component: page(() => import("./pages/Deliveries.tsx"), "Deliveries")
   }),
   createRoute({
@@ -80,7 +91,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/runs",
-    validateSearch: only("workspace", "status", "repo", "number", "trigger", "target", "since", "sort"),
+    validateSearch: only("workspace", "q", "status", "repo", "number", "trigger", "target", "since", "until", "sort"),
     component: page(() => import("./pages/Runs.tsx"), "Runs")
   }),
   createRoute({
@@ -115,7 +126,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/statistics",
-    validateSearch: only("window", "sort"),
+    validateSearch: only("window", "sort", "by", "groups"),
     component: page(() => import("./pages/Statistics.tsx"), "Statistics")
   }),
   createRoute({

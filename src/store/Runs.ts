@@ -99,6 +99,19 @@ export interface RunFilter extends IdRange {
   readonly limitOfEach?: number | undefined
 }
 
+/** Selects runs whose text has all of these terms (domain/RunSearch.ts), in addition to the filter. */
+export interface RunSearch extends Omit<RunFilter, "limitOfEach" | "order"> {
+  readonly terms: ReadonlyArray<string>
+  /** True: only the newest run of each target. */
+  readonly isNewest: boolean
+}
+
+interface FoundRuns {
+  readonly runs: ReadonlyArray<Run>
+  /** Id of the last run of the part that was searched to its end; undefined if the list ends there, or the limit was reached before. */
+  readonly searchedTo: string | undefined
+}
+
 /** Values that runs are listed by. A run without one counts as smaller than all others. */
 export const runValues = ["duration", "cost"] as const
 
@@ -252,6 +265,8 @@ export class Runs extends Context.Service<
     readonly list: (filter: RunFilter) => Effect.Effect<ReadonlyArray<Run>, StoreError>
     /** Lists the newest run of each target, by id: those that the filter selects. */
     readonly newest: (filter: Omit<RunFilter, "order">) => Effect.Effect<ReadonlyArray<Run>, StoreError>
+    /** Searches a part of the list of all runs, or of the newest run of each target, and returns where the next part begins. */
+    readonly search: (search: RunSearch) => Effect.Effect<FoundRuns, StoreError>
     readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => Effect.Effect<number, StoreError>
   }
 >()("aicr/store/Runs") {}

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { RunStatus } from "../../domain/Run.ts"
 import { describe } from "./Describe.ts"
-import { allowSeveral, number, page, paging, sorting, text, workspace } from "./Parameters.ts"
+import { allowSeveral, number, page, paging, searched, sorting, text, workspace } from "./Parameters.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
 import { ReviewedChange } from "./RunRecords.ts"
 
@@ -12,6 +12,7 @@ export class ChangeGroup extends HttpApiGroup.make("changes")
     HttpApiEndpoint.get("list", "/changes", {
       query: {
         workspace,
+        q: searched,
         status: Schema.optionalKey(allowSeveral(RunStatus, "Statuses of the newest run, separated by commas, or all")),
         repo: Schema.optionalKey(text("Full name of the repository, OWNER/NAME")),
         number: Schema.optionalKey(number),

@@ -37,6 +37,15 @@ export const toPage = <A extends { readonly id: string }, B>(
   return { items: items.map(view), next_cursor: more ? (cursor ?? null) : null }
 }
 
+/** Adds to a page of a search where its next part begins. A page may be short, or empty, and still have a next one. */
+export const continued = <A extends { readonly next_cursor: string | null }>(
+  page: A,
+  searchedTo: string | undefined
+): A => ({
+  ...page,
+  next_cursor: page.next_cursor ?? searchedTo ?? null
+})
+
 export const otherCursor = invalid("cursor", { _tag: "CursorOfOrderExpected" })
 
 /** Returns whether the value of a cursor is a number that a list can be ordered by; -1 means none. */

@@ -1,6 +1,6 @@
 /** The command palette: pages, the id of a record, a pull request as `owner/name#5`, recent changes. */
 import { useNavigate } from "@tanstack/react-router"
-import { useState } from "react"
+import { useEffect, useState } from "react"
 import type { KeyboardEvent } from "react"
 import { usePages } from "../client/Queries.ts"
 import { Dialog } from "../parts/Dialog.tsx"
@@ -18,10 +18,25 @@ const recordId = /^[0-9a-f]{8}-[0-9a-f-]{27}$/i
 const changeReference = /^([^\s#!]+\/[^\s#!]+)[#!](\d{1,10})$/
 const maxEntries = 12
 
+/** Shorter words are searched among the newest changes only. */
+const minSearched = 2
+const typingMillis = 150
+
+/** Returns a text once it has not changed for a moment. */
+const useDelayed = (text: string): string => {
+  const [delayed, setDelayed] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setDelayed(text), typingMillis)
+    return () => clearTimeout(timer)
+  }, [text])
+  return delayed
+}
+
 const useEntries = (text: string): ReadonlyArray<Entry> => {
   const navigate = useNavigate()
-  const changes = usePages("GET /changes", {})
   const wanted = text.trim().toLowerCase()
+  const searched = useDelayed(wanted)
+  const changes = usePages("GET /changes", searched.length < minSearched ? {} : { query: { q: searched } })
   const isVisible = useVisible()
   const pages = menuItems.filter(isVisible).map(({ label, letter, to }): Entry => ({
     key: to,
@@ -41,7 +56,21 @@ const useEntries = (text: string): ReadonlyArray<Entry> => {
           }
         ]
   )
-  const matching = [...pages, ...recent].filter(({ label }) => label.toLowerCase().includes(wanted))
+  const hasWords = ({ label }: Entry) => wanted.split(/\s+/).every((word) => label.toLowerCase().includes(word))
+  // The service finds changes by more than their label.
+  const found = searched === wanted && searched.length >= minSearched ? recent : recent.filter(hasWords)
+  const search: ReadonlyArray<Entry> =
+    wanted.length < minSearched
+      ? []
+      : [
+          {
+            key: "search",
+            label: t("palette.search", { text: wanted }),
+            hint: "",
+            open: () => void navigate({ to: "/changes", search: { q: wanted } })
+          }
+        ]
+  const matching = [...pages.filter(hasWords), ...found]
   const [, repo, number] = changeReference.exec(text.trim()) ?? []
   const id = text.trim()
   const exact: ReadonlyArray<Entry> = recordId.test(id)
@@ -69,7 +98,7 @@ const useEntries = (text: string): ReadonlyArray<Entry> => {
           }
         ]
       : []
-  return [...exact, ...matching].slice(0, maxEntries)
+  return [...exact, ...matching.slice(0, maxEntries), ...search]
 }
 
 export const Palette = ({ onClose }: { readonly onClose: () => void }) => {

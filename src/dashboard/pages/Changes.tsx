@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router"
 import type { Item } from "../client/Endpoints.ts"
 import { usePages } from "../client/Queries.ts"
+import { Export } from "../parts/Export.tsx"
 import { FilterBar, SelectFilter, TextFilter, useFilters } from "../parts/Filters.tsx"
 import { List } from "../parts/List.tsx"
 import type { Column } from "../parts/List.tsx"
@@ -62,15 +63,21 @@ const makeColumns = (): ReadonlyArray<Column<ChangeItem>> => [
 ]
 
 export const Changes = () => {
-  const [{ number, repo, sort, status, trigger, workspace }] = useFilters()
-  const query = usePages("GET /changes", {
-    query: { workspace, repo, trigger, status, number: toCount(number), sort: sort === "created" ? sort : undefined }
-  })
+  const [{ number, q, repo, sort, status, trigger, workspace }] = useFilters()
+  const order = sort === "created" ? sort : undefined
+  const input = { query: { workspace, q, repo, trigger, status, number: toCount(number), sort: order } }
+  const query = usePages("GET /changes", input)
   const workspaces = useWorkspaceOptions()
   const triggers = useTriggerOptions()
   return (
-    <Page title={t("page.changes")} note={t("changes.note")} fill>
+    <Page
+      title={t("page.changes")}
+      note={t("changes.note")}
+      actions={<Export endpoint="GET /changes" input={input} name="changes" />}
+      fill
+    >
       <FilterBar>
+        <TextFilter name="q" label={t("filter.search")} placeholder={t("filter.search.help")} />
         <TextFilter name="repo" label={t("column.repository")} placeholder="owner/name" />
         <TextFilter name="number" label={t("column.number")} placeholder="5" />
         <SelectFilter

@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router"
 import type { Item } from "../client/Endpoints.ts"
 import { useApi, usePages } from "../client/Queries.ts"
+import { Export } from "../parts/Export.tsx"
 import { FilterBar, LinkFilter, SelectFilter, TextFilter, useFilters } from "../parts/Filters.tsx"
 import { List } from "../parts/List.tsx"
 import type { Column } from "../parts/List.tsx"
@@ -10,6 +11,7 @@ import { Empty } from "../parts/Panel.tsx"
 import { changeName, DeliveryStatus, useTriggerOptions, useWorkspaceOptions } from "../parts/Records.tsx"
 import { Shape, toneOf } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
+import { TimeFilter } from "../parts/TimeFilter.tsx"
 import { eventName } from "../text/EventName.ts"
 import { formatShort } from "../text/Format.ts"
 import { t, tMaybe, tValue } from "../text/T.ts"
@@ -100,25 +102,32 @@ const outcomes = ["executed", "superseded", "skipped", "cancelled", "expired", "
 
 export const Deliveries = () => {
   const [filters] = useFilters()
-  const { decision, number, outcome, reason, repo, since, sort, trigger, workspace } = filters
+  const { decision, number, outcome, reason, repo, since, sort, trigger, until, workspace } = filters
   const groups = useApi("GET /events/reasons", { query: { workspace, trigger } })
-  const query = usePages("GET /events", {
+  const input = {
     query: {
       workspace,
       trigger,
       reason,
       repo,
       since,
+      until,
       number: toCount(number),
       sort: sort === "received" ? sort : undefined,
       decision: decisions.find((name) => name === decision),
       outcome: outcomes.find((name) => name === outcome)
     }
-  })
+  }
+  const query = usePages("GET /events", input)
   const workspaces = useWorkspaceOptions()
   const triggers = useTriggerOptions()
   return (
-    <Page title={t("page.deliveries")} note={t("deliveries.note")} fill>
+    <Page
+      title={t("page.deliveries")}
+      note={t("deliveries.note")}
+      actions={<Export endpoint="GET /events" input={input} name="deliveries" />}
+      fill
+    >
       <Groups groups={groups.data?.items ?? []} />
       <FilterBar>
         <TextFilter name="repo" label={t("column.repository")} placeholder="owner/name" />
@@ -138,9 +147,7 @@ export const Deliveries = () => {
         <LinkFilter name="reason" label={t("field.reason")}>
           {(name) => tValue("reason", name)}
         </LinkFilter>
-        <LinkFilter name="since" label={t("filter.since")}>
-          {(at) => <Time at={at} />}
-        </LinkFilter>
+        <TimeFilter />
       </FilterBar>
       <List
         label={t("page.deliveries")}

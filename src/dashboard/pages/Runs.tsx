@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router"
 import type { Item } from "../client/Endpoints.ts"
 import { usePages } from "../client/Queries.ts"
+import { Export } from "../parts/Export.tsx"
 import { FilterBar, LinkFilter, Presets, SelectFilter, TextFilter, useFilters } from "../parts/Filters.tsx"
 import { List } from "../parts/List.tsx"
 import type { Column } from "../parts/List.tsx"
@@ -9,6 +10,7 @@ import { Page } from "../parts/Page.tsx"
 import { Empty } from "../parts/Panel.tsx"
 import { changeName, RunStatus, useTriggerOptions, useWorkspaceOptions } from "../parts/Records.tsx"
 import { Time } from "../parts/Time.tsx"
+import { TimeFilter } from "../parts/TimeFilter.tsx"
 import { formatDuration } from "../text/FormatDuration.ts"
 import { formatUsd } from "../text/Format.ts"
 import { t, tReason, tValue } from "../text/T.ts"
@@ -77,16 +79,22 @@ const byCreation = ["created", "-created"] as const
 const sorts = [...byCreation, "duration", "-duration", "cost", "-cost"] as const
 
 export const Runs = () => {
-  const [{ number, repo, since, sort, status, target, trigger, workspace }] = useFilters()
-  const sortsByValue = [number, repo, since, status, target, trigger].every((value) => value === undefined)
+  const [{ number, q, repo, since, sort, status, target, trigger, until, workspace }] = useFilters()
+  const sortsByValue = [number, q, repo, since, status, target, trigger, until].every((value) => value === undefined)
   const order = (sortsByValue ? sorts : byCreation).find((name) => name === sort)
-  const query = usePages("GET /runs", {
-    query: { workspace, status, repo, trigger, target, since, number: toCount(number), sort: order }
-  })
+  const input = {
+    query: { workspace, q, status, repo, trigger, target, since, until, number: toCount(number), sort: order }
+  }
+  const query = usePages("GET /runs", input)
   const workspaces = useWorkspaceOptions()
   const triggers = useTriggerOptions()
   return (
-    <Page title={t("page.runs")} note={t("runs.note")} fill>
+    <Page
+      title={t("page.runs")}
+      note={t("runs.note")}
+      actions={<Export endpoint="GET /runs" input={input} name="runs" />}
+      fill
+    >
       <FilterBar>
         <Presets
           name="status"
@@ -96,6 +104,7 @@ export const Runs = () => {
             [failedStatuses, t("filter.failed")]
           ]}
         />
+        <TextFilter name="q" label={t("filter.search")} placeholder={t("filter.search.help")} />
         <TextFilter name="repo" label={t("column.repository")} placeholder="owner/name" />
         <TextFilter name="number" label={t("column.number")} placeholder="5" />
         <SelectFilter
@@ -105,9 +114,7 @@ export const Runs = () => {
         />
         <SelectFilter name="workspace" label={t("column.workspace")} options={workspaces} />
         <SelectFilter name="trigger" label={t("column.trigger")} options={triggers} />
-        <LinkFilter name="since" label={t("filter.since")}>
-          {(at) => <Time at={at} />}
-        </LinkFilter>
+        <TimeFilter />
         <LinkFilter name="target" label={t("filter.target")} />
       </FilterBar>
       <List

@@ -16,6 +16,8 @@ export interface ChartProps {
   readonly format: (value: number) => string
   readonly formatTime: (at: string) => string
   readonly height?: number
+  /** Called with the times of the first and of the last bar that the user selects by dragging. */
+  readonly onSelect?: ((first: string, last: string) => void) | undefined
   /** Smallest range of the values; 0 for values that may be far below one. */
   readonly minimum?: number
 }

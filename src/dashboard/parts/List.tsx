@@ -232,7 +232,8 @@ export const List = <Row,>({ columns, empty, label, query, rowKey, rows, standar
   }, [fetchNextPage, hasNextPage, isFetchingNextPage, lastIndex, rows.length])
   if (query.isPending) return <Loading rows={12} />
   const failure = query.error === null ? null : <Failure error={query.error} retry={() => void query.refetch()} />
-  if (rows.length === 0) return failure ?? empty
+  // A page of a search may be empty and still have a next one.
+  if (rows.length === 0) return failure ?? (hasNextPage ? <Loading rows={12} /> : empty)
   const style = { gridTemplateColumns: columns.map(({ width }) => width).join(" "), height }
   return (
     <>

@@ -25,7 +25,7 @@ const stack = (series: ChartProps["series"], count: number): ReadonlyArray<Reado
 
 const draw = (
   element: HTMLElement,
-  { format, formatTime, height = 180, minimum = 1, series, times }: ChartProps
+  { format, formatTime, height = 180, minimum = 1, onSelect, series, times }: ChartProps
 ): uPlot => {
   const axis = {
     stroke: resolveColor(element, "--quiet"),
@@ -40,7 +40,20 @@ const draw = (
     height,
     padding: [10, 8, 0, 0],
     legend: { show: false },
-    cursor: { show: false },
+    cursor:
+      onSelect === undefined
+        ? { show: false }
+        : { x: false, y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
+    hooks: {
+      setSelect: [
+        ({ posToVal, select: { left, width } }) => {
+          const at = (position: number) =>
+            times[Math.min(Math.max(Math.round(posToVal(position, "x")), 0), times.length - 1)]
+          const [first, last] = [at(left), at(left + width)]
+          if (width > 0 && first !== undefined && last !== undefined) onSelect?.(first, last)
+        }
+      ]
+    },
     scales: {
       x: { time: false, range: (_, min, max) => [min - 0.6, max + 0.6] },
       // Costs may be far below one.

@@ -2,6 +2,7 @@
 import { foldRepo } from "../../domain/Change.ts"
 import type { LeaseToken } from "../../domain/FencingToken.ts"
 import * as Field from "../../domain/Field.ts"
+import { searchText } from "../../domain/RunSearch.ts"
 import { record } from "../../domain/Record.ts"
 import type { RecordValues } from "../../domain/Record.ts"
 import { Run } from "../Runs.ts"
@@ -15,7 +16,8 @@ const NewRunRow = record({
   repo: Field.text,
   number: Field.optional(Field.integer),
   triggerName: Field.text,
-  baseRef: Field.optional(Field.text)
+  baseRef: Field.optional(Field.text),
+  search: Field.text
 })
 
 /** Returns the row of a new run. */
@@ -35,5 +37,6 @@ export const newRunRow = (
     repo: foldRepo(run.change.repo.fullName),
     number: run.change.target.number,
     triggerName: run.change.trigger,
-    baseRef: run.change.baseRef
+    baseRef: run.change.baseRef,
+    search: searchText(run.change, run.workspace, run.head)
   })

@@ -19,7 +19,7 @@ import { forUpdate, lockNames } from "../../database/RowLocks.ts"
 import { countEndedRun, countRuling } from "./CountRun.ts"
 import type { RemovedRun } from "./HeadVerdicts.ts"
 import { headVerdicts, keepVerdicts, pruneVerdicts, reviewed, reviewedHeads } from "./HeadVerdicts.ts"
-import { list, newest } from "./RunQueries.ts"
+import { list, newest, search } from "./RunQueries.ts"
 import { newRunRow, RunRow } from "./RunRow.ts"
 import { Run, Runs } from "../Runs.ts"
 import type { BegunRun } from "../Runs.ts"
@@ -129,6 +129,7 @@ const begin = (sql: SqlClient.SqlClient): Runs["Service"]["begin"] => {
           ? yield* insert(sql, run, "preparing", token, now)
           : yield* sql`UPDATE runs SET token = ${token}, status = ${resumed(unfinished.status)}, workspace = ${run.workspace}, head = ${run.head},
               base = ${run.base ?? null}, base_ref = ${run.change.baseRef ?? null}, change = ${JSON.stringify(run.change)},
+              search = ${searchText(run.change, run.workspace, run.head)},
               verdict = ${unfinished.status === "publishing" ? sql`verdict` : Run.toColumn("verdict", run.verdict)}, reason = NULL,
               started_at = COALESCE(started_at, ${now}), waiting_until = NULL
             WHERE id = ${unfinished.id} RETURNING *`
@@ -393,6 +394,7 @@ export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect
       latestAnalysis: latestAnalysis(sql),
       list: list(sql),
       newest: newest(sql),
+      search: search(sql),
       prune: prune(sql)
     })
   )

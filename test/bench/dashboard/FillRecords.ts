@@ -80,13 +80,15 @@ export const fillRecords = ({ deliveries, runs }: Sizes) =>
     })
     yield* inSteps(runs, (from, to) =>
       sql.unsafe(`INSERT INTO runs (id, entry_id, token, workspace, target_key, change, head, status, reason, partial,
-        config_hash, analysis, created_at, started_at, finished_at, repo, number, trigger_name, newest, cost_nanos, counted)
+        config_hash, analysis, created_at, started_at, finished_at, repo, number, trigger_name, newest, cost_nanos, search)
       SELECT ${id(dialect, at(runs))}, 'entry-' || n, 1, 'team-' || (n % ${workspaces}),
         'host-' || (n % ${triggers}) || ':team/service-' || (n % ${repositories}) || ':pull_request:' || (n % ${changes}),
         ${change("n")}, '0123456789012345678901234567890123456789', ${status(runs)}, NULL, 0, 'c0ffee',
         CASE WHEN n % 100 < 90 AND n < ${runs - liveRuns} THEN ${analysis} END, ${at(runs)}, ${at(runs)} + 2000,
         ${at(runs)} + 2000 + (n * 104729) % 600000, 'team/service-' || (n % ${repositories}), n % ${changes}, ${trigger},
-        CASE WHEN n >= ${runs - changes} THEN 1 ELSE 0 END, (n * 7919) % 1000003 * 1000, 1
+        CASE WHEN n >= ${runs - changes} THEN 1 ELSE 0 END, (n * 7919) % 1000003 * 1000,
+        'team/service-' || (n % ${repositories}) || '#' || (n % ${changes}) || ' 0123456789012345678901234567890123456789 team-' ||
+        (n % ${workspaces}) || ' dana main read each line of the input once and report the rest'
       FROM ${dialect.series(from, to)} AS series`)
     )
     yield* inSteps(deliveries, (from, to) =>

@@ -3,6 +3,7 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import * as SqliteClient from "../../../src/database/sqlite/SqliteClient.ts"
 import { dayMillis } from "../../../src/domain/StatisticsPeriods.ts"
 import { firstIdAt } from "../../../src/domain/Ids.ts"
+import { searchTerms } from "../../../src/domain/RunSearch.ts"
 import { TargetKey } from "../../../src/domain/Keys.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import type { EventFilter } from "../../../src/store/Receipts.ts"
@@ -64,6 +65,9 @@ const valueOrders: Readonly<Record<string, Omit<RunFilter, "limit">>> = Object.f
   )
 )
 
+/** Words of every run, of one in some hundred, of one at the end of the list, and of none. */
+const searches = ["report", "service-7#7", "team-3 service-7#7", "#249999", "nowhere"]
+
 const eventFilters = (now: number): Readonly<Record<string, Omit<EventFilter, "limit">>> => ({
   all: {},
   deep: { before: firstIdAt(now - 45 * dayMillis) },
@@ -92,6 +96,12 @@ const makeLists = (now: number): ReadonlyArray<List> => [
     `runs: ${name}`,
     Runs.use((runs) => runs.list({ ...filter, limit }))
   ]),
+  ...searches.flatMap((text) =>
+    [false, true].map((isNewest): List => [
+      `${isNewest ? "changes" : "runs"}: search for ${text}`,
+      Runs.use((runs) => runs.search({ terms: searchTerms(text), isNewest, limit }))
+    ])
+  ),
   ...Object.entries(eventFilters(now)).map(([name, filter]): List => [
     `deliveries: ${name}`,
     Receipts.use((receipts) => receipts.list({ ...filter, limit }))
