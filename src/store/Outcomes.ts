@@ -1,5 +1,5 @@
 /** Reads and counts the outcomes of published findings. `Runs.settle` writes the records, in the transaction that ends a run. */
-import { Context } from "effect"
+import { Context, Schema } from "effect"
 import type { Effect } from "effect"
 import { OutcomeRecord } from "../domain/FindingOutcome.ts"
 import type { JudgedCounts, JudgedFinding } from "../domain/JudgedFinding.ts"
@@ -10,10 +10,28 @@ import { record } from "../domain/Record.ts"
 import type { RecordValues } from "../domain/Record.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
-const { dismissedBy, fingerprint, mergedBy, outcome, replied, settled, settledAt } = OutcomeRecord.fields
+const {
+  category,
+  dismissedBy,
+  fingerprint,
+  head,
+  mergedBy,
+  outcome,
+  path,
+  replied,
+  settled,
+  settledAt,
+  severity,
+  title
+} = OutcomeRecord.fields
 /** The outcome of a finding, with the runs that found it and that decided it last. */
 export const DatedOutcome = record({
   fingerprint,
+  category,
+  severity,
+  title,
+  path,
+  head,
   outcome,
   replied,
   dismissedBy,
@@ -49,6 +67,23 @@ export interface OutcomePage {
   readonly limit: number
 }
 
+/** What findings are counted by. Rules are those that findings cite. */
+export const FindingGrouping = Schema.Literals(["category", "severity", "rule", "repository", "workspace"])
+export type FindingGrouping = typeof FindingGrouping.Type
+
+/** Findings of one group that were found in a period, and in the one of the same length before it. */
+export const FindingGroup = record({
+  name: Field.text,
+  found: Field.sum,
+  fixed: Field.sum,
+  dismissed: Field.sum,
+  withdrawn: Field.sum,
+  foundBefore: Field.sum,
+  fixedBefore: Field.sum,
+  dismissedBefore: Field.sum
+})
+type FindingGroup = RecordValues<typeof FindingGroup>
+
 export class Outcomes extends Context.Service<
   Outcomes,
   {
@@ -61,6 +96,12 @@ export class Outcomes extends Context.Service<
     readonly list: (page: OutcomePage) => Effect.Effect<ReadonlyArray<ListedOutcome>, StoreError>
     /** Returns the counts per repository, agent and model, of findings found since then (milliseconds since the epoch). */
     readonly counts: (since: number) => Effect.Effect<ReadonlyArray<OutcomeCounts>, StoreError>
+    /** Counts findings by group, at most 200 groups, those with the most findings first. Times are milliseconds since the epoch. */
+    readonly groups: (period: {
+      readonly by: FindingGrouping
+      readonly since: number
+      readonly until: number
+    }) => Effect.Effect<ReadonlyArray<FindingGroup>, StoreError>
     /** Returns the newest judged findings of each category, severity and model of a repository (`repositoryKey`), newest first. */
     readonly judged: (repository: string) => Effect.Effect<ReadonlyArray<JudgedFinding>, StoreError>
     /** Counts the newest judged findings of all repositories. */

@@ -6,7 +6,25 @@ import { describe } from "./Describe.ts"
 import { time as timeField } from "./Fields.ts"
 import { allowOne, page, paging, time } from "./Parameters.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
+import { FindingGroup, FindingGrouping } from "../../store/Outcomes.ts"
 import { ListedOutcomeRecord, Run } from "./RunRecords.ts"
+import { shown } from "./Shown.ts"
+
+const grouped = shown(FindingGroup, {
+  name: "Category, severity, rule, `trigger:owner/name` or workspace",
+  found: "Number of findings that were found in the period",
+  fixed: "Number of those that were fixed",
+  dismissed: "Number of those that were dismissed",
+  withdrawn: "Number of those that were withdrawn",
+  foundBefore: "Number of findings that were found in the period before",
+  fixedBefore: "Number of those that were fixed",
+  dismissedBefore: "Number of those that were dismissed"
+})
+export const groupedView = grouped.view
+const GroupedFindings = Schema.Struct(grouped.fields).annotate({
+  identifier: "GroupedFindings",
+  description: "Findings of one group with what became of them"
+})
 
 const since = Schema.optionalKey(time("A time in ISO 8601: runs since the beginning of its day (UTC). Default: all"))
 
@@ -51,6 +69,25 @@ export class StatisticsGroup extends HttpApiGroup.make("statistics")
       describe(
         "List outcomes of findings",
         "Lists the findings of pull requests with what became of them, by pull request."
+      )
+    ),
+    HttpApiEndpoint.get("findings", "/stats/findings", {
+      query: {
+        by: allowOne(FindingGrouping, "What findings are counted by"),
+        since: Schema.optionalKey(
+          time("A time in ISO 8601: findings that were found since then. Default: 30 days before `until`")
+        ),
+        until: Schema.optionalKey(time("A time in ISO 8601: findings that were found before. Default: now"))
+      },
+      success: Schema.Struct({
+        since: timeField("Beginning of the period"),
+        until: timeField("End of the period"),
+        items: Schema.Array(GroupedFindings)
+      })
+    }).annotateMerge(
+      describe(
+        "Count findings",
+        "Counts the findings of pull requests by category, severity, rule, repository or workspace, in a period and in the one of the same length before it: at most 200 groups, those with the most findings first."
       )
     ),
     HttpApiEndpoint.get("timeline", "/stats/timeline", {

@@ -3,11 +3,13 @@ import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { totalsJson } from "../../domain/StatisticsJson.ts"
 import { Outcomes } from "../../store/Outcomes.ts"
+import type { FindingGrouping } from "../../store/Outcomes.ts"
 import { Runs } from "../../store/Runs.ts"
 import { maxSubjects, Statistics } from "../../store/Statistics.ts"
 import type { BucketTotals, ModelTotals, ProjectTotals } from "../../store/Statistics.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
 import { pageSize } from "../api/Parameters.ts"
+import { groupedView } from "../api/StatisticsGroup.ts"
 import { listedOutcome } from "../api/RunRecords.ts"
 import { orUnavailable } from "./Available.ts"
 import { parseValueCursor, toPage } from "./Paging.ts"
@@ -87,6 +89,20 @@ const outcomes = Effect.fnUntraced(function* (query: {
   return toPage(named, query, listedOutcome.view, ({ targetKey }) => targetKey)
 })
 
+/** Length of the period unless the request names its beginning. */
+const defaultPeriodMillis = 30 * 86_400_000
+
+const findings = Effect.fnUntraced(function* (query: {
+  readonly by: FindingGrouping
+  readonly since?: string
+  readonly until?: string
+}) {
+  const until = parseTime(query.until) ?? (yield* Clock.currentTimeMillis)
+  const since = Math.min(parseTime(query.since) ?? until - defaultPeriodMillis, until)
+  const found = yield* Outcomes.use(({ groups }) => groups({ by: query.by, since, until }))
+  return { since: toTime(since), until: toTime(until), items: found.map(groupedView) }
+})
+
 export const layer = HttpApiBuilder.group(AdminHttpApi, "statistics", (handlers) =>
   handlers.handleAll({
     summary: () => orUnavailable(readSummary),
@@ -100,6 +116,7 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "statistics", (handlers)
         Effect.map((found) => found.map(modelView)),
         orUnavailable
       ),
+    findings: ({ query }) => orUnavailable(findings(query)),
     outcomes: ({ query }) => outcomes(query),
     timeline: ({ query }) => orUnavailable(timeline(query))
   })

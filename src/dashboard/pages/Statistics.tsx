@@ -1,5 +1,5 @@
 /** Sums of ended runs by window, over time, and by project, provider and model. */
-import { Link } from "@tanstack/react-router"
+import { Link, useNavigate } from "@tanstack/react-router"
 import { useApi } from "../client/Queries.ts"
 import { Chart } from "../parts/Chart.tsx"
 import { useFilters } from "../parts/Filters.tsx"
@@ -8,6 +8,7 @@ import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { useNow } from "../parts/Time.tsx"
 import { formatCount, formatDay, formatUsd } from "../text/Format.ts"
 import { t } from "../text/T.ts"
+import { FindingGroups } from "./FindingGroups.tsx"
 import { MetricCard, metrics, TotalsTable } from "./Totals.tsx"
 
 const windows = ["today", "week", "month", "all"] as const
@@ -25,8 +26,11 @@ const startOf = (window: Window): string | undefined => {
   return undefined
 }
 
+const dayAfter = (at: string): string => new Date(new Date(at).getTime() + 86_400_000).toISOString()
+
 const Timeline = ({ window }: { readonly window: Window }) => {
   const now = useNow()
+  const navigate = useNavigate()
   const since = new Date(Math.floor(now / 86_400_000 - timelineDays[window] + 1) * 86_400_000).toISOString()
   const query = useApi("GET /stats/timeline", { query: { bucket: "day", since } })
   return (
@@ -41,6 +45,9 @@ const Timeline = ({ window }: { readonly window: Window }) => {
                 times={times}
                 format={formatCount}
                 formatTime={formatDay}
+                onSelect={(first, last) =>
+                  void navigate({ to: "/runs", search: { since: first, until: dayAfter(last) } })
+                }
                 series={[
                   { label: t("run.succeeded"), color: "--good", values: buckets.map(({ runs }) => runs.succeeded) },
                   {
@@ -160,6 +167,7 @@ export const Statistics = () => {
         )}
       </Loaded>
       <Timeline window={window} />
+      <FindingGroups since={startOf(window)} />
       <Breakdown window={window} />
     </Page>
   )

@@ -12,6 +12,7 @@ import type { RunCounts } from "../../domain/RunCounts.ts"
 import { deleteInSteps } from "../../database/sql/DeleteInSteps.ts"
 import { lockNames } from "../../database/RowLocks.ts"
 import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
+import { groups } from "./FindingGroups.ts"
 import { forgetJudged, judged, judgedEverywhere } from "./SqlJudged.ts"
 import { DatedOutcome, ListedOutcome, Outcomes } from "../Outcomes.ts"
 import type { Run, SettledBy } from "../Runs.ts"
@@ -212,7 +213,7 @@ const ofTarget =
       DatedOutcome,
       "outcomes.ofTarget",
       sql`
-        SELECT fingerprint, outcome, replied, dismissed_by, settled, settled_at, merged_by, found_in, found_at, decided_in,
+        SELECT fingerprint, category, severity, title, path, head, outcome, replied, dismissed_by, settled, settled_at, merged_by, found_in, found_at, decided_in,
           decided_at
         FROM finding_outcomes
         WHERE target_key = ${targetKey}
@@ -247,6 +248,7 @@ export const layer: Layer.Layer<Outcomes, never, SqlClient.SqlClient> = Layer.ef
       ofTarget: ofTarget(sql),
       counts: counts(sql),
       list: list(sql),
+      groups: groups(sql),
       judged: judged(sql),
       judgedEverywhere: judgedEverywhere(sql),
       forgetJudged: forgetJudged(sql)
