@@ -2,6 +2,7 @@
 import { Clock, Deferred, Effect, Option, Random } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
+import { addPastSpan } from "../../src/domain/EventTrace.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { Lease } from "../../src/queue/Queue.ts"
 import { Runs } from "../../src/store/Runs.ts"
@@ -11,13 +12,31 @@ import type { MissingWork, ReviewWork } from "./ReviewWork.ts"
 import { failed } from "./RunOutcome.ts"
 import type { RunOutcome } from "./RunOutcome.ts"
 
+/** Adds the time in the queue to the trace, since the admission or since the attempt before. */
+const traceWait = ({ admittedAt, attempts, dueAt, events, workspace }: Entry, run: string, until: number) =>
+  Effect.forEach(
+    events.slice(0, 1),
+    (eventId) =>
+      addPastSpan({
+        eventId,
+        name: "queue wait",
+        from: attempts === 0 ? admittedAt : dueAt,
+        to: until,
+        attributes: { workspace, attempts, run }
+      }),
+    { discard: true }
+  )
+
 /** Returns the unfinished run of the entry, or a new one that shows what the entry waits for; undefined if a newer worker has it. */
 export const openRun = Effect.fnUntraced(function* (entry: Entry, lease: Lease) {
   const { id: entryId, change, targetKey, workspace } = entry
   const snapshot = yield* (yield* ConfigStore).pinned(entry.configHash)
   const { base, head = "" } = change
   const begun = { entryId, workspace, targetKey, change, head, base, configHash: snapshot.hash }
-  return yield* (yield* Runs).open(begun, lease.token, yield* Clock.currentTimeMillis)
+  const now = yield* Clock.currentTimeMillis
+  const run = yield* (yield* Runs).open(begun, lease.token, now)
+  if (run !== undefined) yield* traceWait(entry, run.id, now)
+  return run
 })
 
 /** Time for which an entry whose configuration is missing on this node is left to other nodes, or to a restored archive. */

@@ -27,7 +27,7 @@ import type { Latch } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { isReply } from "../../src/domain/Entry.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
-import { addPastSpan, withEventSpan } from "../../src/domain/EventTrace.ts"
+import { withEventSpan } from "../../src/domain/EventTrace.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import * as Metrics from "../../src/observability/Metrics.ts"
 import { backoffMillis } from "../../src/domain/Backoff.ts"
@@ -140,21 +140,6 @@ const awaitModel = (
     )
   )
 
-/** Adds the time in the queue to the trace, since the admission or since the attempt before. */
-const traceWait = ({ admittedAt, attempts, dueAt, events, workspace }: Entry, until: number): Effect.Effect<void> =>
-  Effect.forEach(
-    events.slice(0, 1),
-    (eventId) =>
-      addPastSpan({
-        eventId,
-        name: "queue wait",
-        from: attempts === 0 ? admittedAt : dueAt,
-        to: until,
-        attributes: { workspace, attempts }
-      }),
-    { discard: true }
-  )
-
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /** Returns undefined if this node has nothing to do for the ticket. */
@@ -204,8 +189,6 @@ const work = Effect.fnUntraced(function* (
   // The entry is claimed, so the review does not wait for the acknowledgement of the ticket.
   yield* Effect.forkScoped(ticket.claimed)
   const { entry, lease } = claimed
-  const startedAt = yield* Clock.currentTimeMillis
-  yield* traceWait(entry, startedAt)
 
   const wake = schedulerOf(entry.workspace).Wake(undefined, { discard: true })
   const awaitingModel = awaitModel(queue, entry, lease, Effect.andThen(leaveSlot, wake)).pipe(

@@ -5,6 +5,7 @@ import { inEventTrace } from "../../src/domain/EventTrace.ts"
 import { countedSeverities, usageJson } from "../../src/domain/Analysis.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { RunStatus } from "../../src/domain/Run.ts"
+import { endSpan } from "../../src/domain/RunSpan.ts"
 import * as Metrics from "../../src/observability/Metrics.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import type { Run } from "../../src/store/Runs.ts"
@@ -40,7 +41,8 @@ const roundParts = ({ analysis }: Run) => ({
 })
 
 /** Logs and counts the end of a run, as an error if it failed. */
-export const logEnded = Effect.fnUntraced(function* (run: Run, status: RunStatus, reason: Reason | undefined) {
+export const logEnded = Effect.fn(endSpan)(function* (run: Run, status: RunStatus, reason: Reason | undefined) {
+  yield* Effect.annotateCurrentSpan({ run: run.id, status })
   const now = yield* Clock.currentTimeMillis
   const seconds = Math.max(0, now - (run.startedAt ?? run.createdAt)) / 1000
   yield* Metric.update(Metric.withAttributes(Metrics.runs, { outcome: status }), 1)

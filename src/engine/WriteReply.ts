@@ -25,7 +25,7 @@ import { deriveFence } from "./plan/Fence.ts"
 import { queryStrictly } from "./questions/StrictQuery.ts"
 import { mountContext } from "./read/ContextMounts.ts"
 import { scrubbedCheckout } from "./read/ScrubbedCheckout.ts"
-import { readDiffAround } from "./record/DiffOfRun.ts"
+import { readDiffAround } from "./DiffOfRun.ts"
 import { makeCodeSearch } from "./references/SearchCode.ts"
 
 interface WrittenReply {

@@ -83,6 +83,10 @@ export class Evidence extends Context.Service<
   Evidence,
   {
     readonly record: (call: RecordedCall) => Effect.Effect<void>
+    /** Returns the ids of the recorded calls of a run in their order. */
+    readonly list: (runId: string) => Effect.Effect<ReadonlyArray<string>, StoreError>
+    /** Returns one call; undefined if it was removed, or is of another version. */
+    readonly call: (runId: string, id: string) => Effect.Effect<StoredCall | undefined, StoreError>
     /** Returns the calls of a run in their order; records of another version are omitted. */
     readonly calls: (runId: string) => Effect.Effect<ReadonlyArray<StoredCall>, StoreError>
     /** Returns a text that a call names: the system text verbatim, tools and messages as JSON. */
@@ -92,7 +96,13 @@ export class Evidence extends Context.Service<
   /** Stores nothing; for commands that print their result and exit. */
   static readonly layerNone: Layer.Layer<Evidence> = Layer.succeed(
     Evidence,
-    Evidence.of({ record: () => Effect.void, calls: () => Effect.succeed([]), text: () => Effect.undefined })
+    Evidence.of({
+      record: () => Effect.void,
+      list: () => Effect.succeed([]),
+      call: () => Effect.undefined,
+      calls: () => Effect.succeed([]),
+      text: () => Effect.undefined
+    })
   )
 
   static readonly layer: Layer.Layer<Evidence, never, Objects> = Layer.effect(
@@ -100,6 +110,8 @@ export class Evidence extends Context.Service<
     Effect.suspend(() => make)
   )
 }
+
+const callSuffix = /\.json$/
 
 export const evidenceFolder = "runs"
 const toFolder = (runId: string): string => `${evidenceFolder}/${runId}`
@@ -187,6 +199,14 @@ const keepCall = Effect.fnUntraced(function* (objects: Objects["Service"], memor
 const make = Effect.gen(function* () {
   const objects = yield* Objects
   const memory = new EvidenceMemory()
+  const list = (runId: string) =>
+    Effect.map(objects.list(`${toFolder(runId)}/calls`), (names) =>
+      names.slice(0, maxCalls).map((name) => name.replace(callSuffix, ""))
+    )
+  const readCall = (runId: string, id: string) =>
+    Effect.map(objects.get(`${toFolder(runId)}/calls/${id}.json`, 4 * maxCallLength), (text) =>
+      Option.getOrUndefined(decodeCall(text))
+    )
   return Evidence.of({
     record: (call) =>
       Effect.catch(keepCall(objects, memory, call), ({ message }) =>
@@ -194,16 +214,15 @@ const make = Effect.gen(function* () {
           Effect.logWarning("model call not recorded", { run_id: call.run.id, error: message, suppressed })
         )
       ),
-    calls: Effect.fnUntraced(function* (runId) {
-      const names = yield* objects.list(`${toFolder(runId)}/calls`)
-      const calls: Array<StoredCall> = []
-      for (const name of names.slice(0, maxCalls)) {
-        const text = yield* objects.get(`${toFolder(runId)}/calls/${name}`, 4 * maxCallLength)
-        const call = Option.getOrUndefined(decodeCall(text))
-        if (call !== undefined) calls.push(call)
-      }
-      return calls
-    }),
+    list,
+    call: readCall,
+    calls: (runId) =>
+      Effect.flatMap(list(runId), (ids) =>
+        Effect.map(
+          Effect.forEach(ids, (id) => readCall(runId, id)),
+          (found) => found.filter((one) => one !== undefined)
+        )
+      ),
     text: (runId, name) => objects.get(`${toFolder(runId)}/texts/${name}`, maxTextBytes)
   })
 })

@@ -27,6 +27,7 @@ it.live("stores lines of runs without credentials, and their number where there 
     const logging = Effect.gen(function* () {
       yield* Effect.logInfo("run started", { run_id: "one", url: `https://bot:${token}@git.test`, note: `of ${token}` })
       yield* Effect.logDebug("too detailed", { run_id: "one" })
+      yield* Effect.void.pipe(Effect.withSpan("publication", { attributes: { run: "one", channel: `of ${token}` } }))
       yield* Effect.logInfo("of no run", { note: "elsewhere" })
       yield* Effect.annotateLogs(Effect.logError("review failed", new Error(`said ${token}`)), { run_id: "one" })
       yield* Effect.forEach(Array.from({ length: 100 }), () =>
@@ -44,6 +45,11 @@ it.live("stores lines of runs without credentials, and their number where there 
         ["info", "run started"],
         ["error", "review failed"]
       ]
+    )
+    const spans = yield* RunLogs.use((logs) => logs.spans("one")).pipe(Effect.provide(records))
+    assert.deepStrictEqual(
+      spans.map(({ channel, kind }) => [kind, channel]),
+      [["publication", "of [redacted]"]]
     )
     assert.deepStrictEqual(one?.lines[0]?.fields, { url: "https://[redacted]@git.test", note: "of [redacted]" })
     const last = two?.lines.at(-1)

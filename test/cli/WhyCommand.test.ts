@@ -24,6 +24,7 @@ const run = (more: Partial<EventStoryRecord["runs"][number]>): EventStoryRecord[
 })
 const story = (runs: EventStoryRecord["runs"], partial = false): EventStoryRecord => ({
   partial,
+  findings: [],
   deliveries: [],
   entries: [],
   runs

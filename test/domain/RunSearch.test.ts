@@ -6,7 +6,7 @@ it("a run is found by repository, number, workspace, author, branch, title and c
   const text = searchText(
     {
       ...change(7),
-      author: { id: "1", username: "Dana" },
+      author: { username: "Dana" },
       headRef: "Fix/Login",
       baseRef: "main",
       title: "Añade\u0000 Login"

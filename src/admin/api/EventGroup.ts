@@ -10,7 +10,7 @@ import { byId, number, allowOne, page, paging, sorting, text, time, workspace } 
 import { NotFound, StateConflict } from "./Problems.ts"
 import { Entry } from "./QueueRecords.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
-import { Publication, runWithEvents } from "./RunRecords.ts"
+import { ChangeFinding, Publication, runWithEvents } from "./RunRecords.ts"
 import { Reason } from "../../domain/Reason.ts"
 
 const CommitStatus = Schema.Struct({
@@ -38,6 +38,9 @@ const storyParts = {
       publications: Schema.Array(Publication)
     })
   ),
+  findings: Schema.Array(ChangeFinding).annotate({
+    description: "Findings of pull requests over all heads with their states, those that were found last first"
+  }),
   status: Schema.optionalKey(CommitStatus).annotateKey({
     description: "Status of the head of the newest review, if it sets one"
   })

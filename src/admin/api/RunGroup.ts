@@ -6,10 +6,11 @@ import { runValues } from "../../store/Runs.ts"
 import { describe } from "./Describe.ts"
 import { text as field } from "./Fields.ts"
 import { LiveEvent } from "./LiveRecords.ts"
-import { byId, allowSeveral, number, page, paging, sorting, text, time, workspace } from "./Parameters.ts"
+import { byId, allowSeveral, number, page, paging, searched, sorting, text, time, workspace } from "./Parameters.ts"
 import { StateConflict, NotFound, TooManyRequestsResponse } from "./Problems.ts"
 import { changed } from "./QueueGroup.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
+import { CallTexts, RecordedCall } from "./CallRecords.ts"
 import { ListedRun, LogLine, RunComparison, RunDetails } from "./RunRecords.ts"
 
 export class RunGroup extends HttpApiGroup.make("runs")
@@ -17,6 +18,7 @@ export class RunGroup extends HttpApiGroup.make("runs")
     HttpApiEndpoint.get("list", "/runs", {
       query: {
         workspace,
+        q: searched,
         status: Schema.optionalKey(allowSeveral(RunStatus, "Statuses, separated by commas, or all")),
         target: Schema.optionalKey(text("Key of a pull request, branch or issue (`target_key`)")),
         repo: Schema.optionalKey(text("Full name of the repository, OWNER/NAME")),
@@ -73,6 +75,34 @@ export class RunGroup extends HttpApiGroup.make("runs")
         "Returns what all nodes logged about a run at the level info and above, without credentials, at most 256 KiB. Lines are stored once per second."
       )
     ),
+    HttpApiEndpoint.get("calls", "/runs/:id/calls", {
+      params: byId,
+      query: paging,
+      success: Schema.Struct(page(RecordedCall)),
+      error: NotFound
+    }).annotateMerge(
+      describe(
+        "List the model calls of a run",
+        "Lists the recorded requests to models, oldest first, while `storage.retention` keeps them."
+      )
+    ),
+    HttpApiEndpoint.get("call", "/runs/:id/calls/:call", {
+      params: { ...byId, call: byId.id },
+      success: CallTexts,
+      error: NotFound
+    }).annotateMerge(
+      describe(
+        "Get a model call",
+        "Returns the texts of a request and of its response as they are stored: without credentials of known forms."
+      )
+    ),
+    HttpApiEndpoint.get("findingDiff", "/runs/:id/findings/:fingerprint/diff", {
+      params: { ...byId, fingerprint: byId.id },
+      success: Schema.Struct({
+        diff: field("Lines of the reviewed diff around a finding, at most 12,000 characters; empty if it is not stored")
+      }),
+      error: NotFound
+    }).annotateMerge(describe("Get the diff around a finding", "Returns the lines around a finding of a run.")),
     HttpApiEndpoint.post("cancel", "/runs/:id/cancel", {
       params: byId,
       success: changed(["cancelled", "stopping"]),

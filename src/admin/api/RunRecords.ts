@@ -10,8 +10,9 @@ import { FindingRound as StoredFindingRound } from "../../domain/Round.ts"
 import { RuleUse } from "../../domain/RuleUse.ts"
 import { DatedOutcome, ListedOutcome } from "../../store/Outcomes.ts"
 import { RunLogLine } from "../../domain/RunLogLine.ts"
+import { RunSpan, spanAttributes } from "../../domain/RunSpan.ts"
 import { Run as StoredRun } from "../../store/Runs.ts"
-import { change, maybe, maybeCount, maybeReason, targetKey, text, time, workspace } from "./Fields.ts"
+import { change, count, maybe, maybeCount, maybeReason, targetKey, text, time, workspace } from "./Fields.ts"
 import { shown } from "./Shown.ts"
 import { Reason } from "../../domain/Reason.ts"
 
@@ -134,6 +135,29 @@ export const Finding = Schema.Struct(finding).annotate({
   description: "A problem found by the review"
 })
 
+/** A finding of a change over all of its reviews. */
+const changeFinding = shown(DatedOutcome, {
+  fingerprint: "Identity of the finding within the change",
+  severity: "Severity",
+  category: "Category",
+  title: "First line of its title",
+  path: "Path of its file on the newest head that had it",
+  head: "Newest reviewed head that had it",
+  outcome: "State",
+  replied: "True once a person replied to its comment",
+  settled: "End of the change at which it was decided; absent while the change is open",
+  foundIn: "Id of the run that found it first",
+  foundAt: "Time at which that run was published",
+  decidedIn: "Id of the run that decided the state last",
+  decidedAt: "Time of that decision"
+})
+export const changeFindingView = changeFinding.view
+export const ChangeFinding = Schema.Struct({
+  ...changeFinding.fields,
+  number: maybeCount("Number in the summary of the change"),
+  url: maybe("Address of its comment, or of its lines, at the host")
+}).annotate({ identifier: "ChangeFinding", description: "A finding of a change and its state after all reviews" })
+
 export const outcome = shown(DatedOutcome, {
   replied: "True once a person replied to its comment",
   dismissedBy: "Who dismissed it: a maintainer may write to the repository and did not open the change",
@@ -181,6 +205,8 @@ const Outcome = Schema.Struct({ status: FindingState, ...outcome.fields }).annot
 
 const FollowedFinding = Schema.Struct({
   ...finding,
+  number: maybeCount("Number in the summary of the change"),
+  url: maybe("Address of its comment, or of its lines, at the host"),
   outcome: Schema.optionalKey(Outcome).annotateKey({ description: "Absent until the review is published" })
 }).annotate({ identifier: "FollowedFinding", description: "A problem with what people did about it" })
 
@@ -265,6 +291,32 @@ const Withheld = Schema.Struct({
   description: maybeReason("Description of that state")
 }).annotate({ identifier: "WithheldReview", description: "What a review in shadow would have published" })
 
+const step = spanAttributes
+const Step = Schema.Struct({
+  at: time("Beginning"),
+  what: text(
+    "`delivered`, `queue`, `ci`, `checkout`, `plan`, `pass`, `model_call`, `verification`, `summary`, `publication`, or the status at its end"
+  ),
+  depth: count("Number of steps that it is a part of"),
+  id: maybe("Id of the delivery"),
+  duration_ms: maybeCount("Milliseconds that a step took"),
+  failed: RunSpan.fields.failed.annotateKey({ description: "True of a step that failed or was interrupted" }),
+  pass: step.pass.annotateKey({ description: "Number of the pass, from 1" }),
+  model: step.model.annotateKey({ description: "Model of a call, as provider/model" }),
+  wait_ms: step.wait_ms.annotateKey({
+    description:
+      "Milliseconds until the last request of a call was sent: for a permit, and for pauses and attempts before it"
+  }),
+  input_tokens: step.input_tokens.annotateKey({ description: "Input tokens of a call" }),
+  cached_tokens: step.cached_tokens.annotateKey({
+    description: "Part of them that was read from the provider's cache"
+  }),
+  output_tokens: step.output_tokens.annotateKey({ description: "Output tokens of a call" }),
+  cost_usd: step.cost_usd.annotateKey({ description: "Cost of a call in US dollars; absent if its price is unknown" }),
+  channel: step.channel.annotateKey({ description: "Channel of a publication" }),
+  operation: step.operation.annotateKey({ description: "Kind of the operation of a publication" })
+}).annotate({ identifier: "RunStep", description: "A step of a review with its time" })
+
 export const RunDetails = Schema.Struct({
   ...runWithEvents,
   config_hash: text("Hash of the configuration of the run"),
@@ -272,13 +324,10 @@ export const RunDetails = Schema.Struct({
   previous: maybe(
     "Id of the earlier run of the same change with an analysis, which it is compared with unless another is named"
   ),
-  timeline: Schema.Array(
-    Schema.Struct({
-      at: time("Time"),
-      what: text("`delivered`, `created`, `started`, `published`, `not_published`, or the status at its end"),
-      id: maybe("Id of the delivery or of the publication")
-    })
-  ).annotate({ description: "Deliveries, states and publications with their times, oldest first" }),
+  timeline: Schema.Array(Step).annotate({
+    description:
+      "Deliveries, steps and the end with their times, oldest first, each step followed by its parts: at most 1000 steps. `storage.retention` limits how long steps are kept"
+  }),
   summary: maybe("Summary in Markdown"),
   conclusion: maybeReason(
     "What is posted in place of a summary of a model: why no model read the change, or the decision about an issue"

@@ -1,9 +1,12 @@
 /** Handles requests about runs. */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { TargetKey } from "../../domain/Keys.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { RunStatus } from "../../domain/Run.ts"
+import { searchTerms } from "../../domain/RunSearch.ts"
+import { readDiffAround } from "../../engine/DiffOfRun.ts"
+import { Evidence } from "../../llm/Evidence.ts"
 import { Operations } from "../../queue/operator/Operations.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import { Outcomes } from "../../store/Outcomes.ts"
@@ -18,7 +21,8 @@ import { CurrentUser } from "../api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
 import { cancelReview } from "./CancelReview.ts"
 import { liveEvents } from "../views/LiveRuns.ts"
-import { toPage, isCount, otherCursor, pageFilter, parseSort, parseValueCursor } from "./Paging.ts"
+import { continued, toPage, isCount, otherCursor, pageFilter, parseSort, parseValueCursor } from "./Paging.ts"
+import { callView, readCallTexts } from "../views/CallViews.ts"
 import { withEvents } from "../views/RunEvents.ts"
 import { logLine } from "../api/RunRecords.ts"
 import { findingView, listedRunView, runDetails } from "../views/RunViews.ts"
@@ -94,6 +98,7 @@ const get = Effect.fnUntraced(function* (id: string) {
   return runDetails(found, {
     publications,
     outcomes,
+    spans: yield* (yield* RunLogs).spans(id),
     previous: found.analysis === undefined ? undefined : yield* previousRun(found),
     deliveries: deliveries.flatMap((event) => event ?? [])
   })
@@ -137,38 +142,89 @@ const readLog = Effect.fnUntraced(function* (id: string) {
   return { run_id: id, lines: lines.map(logLine.view), cut }
 })
 
+interface ListQuery extends Query {
+  readonly workspace?: string
+  readonly q?: string
+  readonly number?: number
+  readonly repo?: string
+  readonly since?: string
+  readonly until?: string
+  readonly status?: string
+  readonly target?: string
+  readonly trigger?: string
+}
+
+const listRuns = Effect.fnUntraced(function* (query: ListQuery) {
+  const { number, q, repo, since, status, target, trigger, until, workspace } = query
+  const filter = {
+    workspace,
+    number,
+    repo,
+    trigger,
+    statuses: status === undefined ? undefined : selected(RunStatus, status),
+    targetKey: target === undefined ? undefined : TargetKey.make(target),
+    since: since === undefined ? undefined : Date.parse(since),
+    until: until === undefined ? undefined : Date.parse(until)
+  }
+  const runs = yield* Runs
+  const terms = searchTerms(q ?? "")
+  const selection = { ...filter, ...(yield* runPageFilter(query)) }
+  const { runs: found, searchedTo } =
+    terms.length === 0
+      ? { runs: yield* runs.list(selection), searchedTo: undefined }
+      : yield* runs.search({ ...selection, terms, isNewest: false })
+  return continued(toPage(yield* withEvents(found), query, listedRunView, runCursorValue(query)), searchedTo)
+})
+
+/** Lists recorded model calls. Cursors are the ids of calls, which are in the order of time. */
+const listCalls = Effect.fnUntraced(function* (
+  evidence: Evidence["Service"],
+  runId: string,
+  query: { readonly cursor?: string; readonly limit?: number }
+) {
+  yield* load(runId)
+  const ids = (yield* evidence.list(runId)).filter((id) => query.cursor === undefined || id > query.cursor)
+  const calls = yield* Effect.forEach(ids.slice(0, pageSize(query) + 1), (id) =>
+    Effect.map(evidence.call(runId, id), (call) => (call === undefined ? undefined : { id, call }))
+  )
+  const found = calls.filter((one) => one !== undefined)
+  return toPage(found, query, ({ call, id }) => callView(id, call))
+})
+
+const unknownCall = notFound({ _tag: "ModelCallUnknown" })
+const privateCall = notFound({ _tag: "ModelCallPrivate" })
+
+const getCall = Effect.fnUntraced(function* (evidence: Evidence["Service"], runId: string, id: string) {
+  // Its texts contain findings that only maintainers get.
+  if ((yield* load(runId)).analysis?.private !== undefined) return yield* privateCall
+  const call = (yield* evidence.list(runId)).includes(id) ? yield* evidence.call(runId, id) : undefined
+  return call === undefined ? yield* unknownCall : yield* readCallTexts(evidence, runId, id, call)
+})
+
+const findingDiff = Effect.fnUntraced(function* (id: string, fingerprint: string) {
+  const { analysis } = yield* load(id)
+  const finding = analysis?.findings.find((one) => one.fingerprint === fingerprint)
+  return { diff: yield* readDiffAround(id, finding?.anchor === undefined ? [] : [finding.anchor]) }
+})
+
 export const layer = HttpApiBuilder.group(
   AdminHttpApi,
   "runs",
   Effect.fnUntraced(function* (handlers) {
     const open = yield* makeSessionStreams
+    const evidence = yield* Evidence
     return handlers.handleAll({
-      list: ({ query }) => {
-        const { number, repo, since, status, target, trigger, until, workspace } = query
-        const filter = {
-          workspace,
-          number,
-          repo,
-          trigger,
-          statuses: status === undefined ? undefined : selected(RunStatus, status),
-          targetKey: target === undefined ? undefined : TargetKey.make(target),
-          since: since === undefined ? undefined : Date.parse(since),
-          until: until === undefined ? undefined : Date.parse(until)
-        }
-        return runPageFilter(query).pipe(
-          Effect.flatMap((page) => Runs.use((runs) => runs.list({ ...filter, ...page }))),
-          Effect.flatMap(withEvents),
-          Effect.map((found) => toPage(found, query, listedRunView, runCursorValue(query))),
-          orUnavailable
-        )
-      },
+      list: ({ query }) => orUnavailable(listRuns(query)),
       live: () => Effect.flatMap(liveEvents, open),
       get: ({ params }) => orUnavailable(get(params.id)),
       compare: ({ params, query }) => orUnavailable(compare(params.id, query.with)),
       log: ({ params }) => orUnavailable(readLog(params.id)),
+      calls: ({ params, query }) => orUnavailable(listCalls(evidence, params.id, query)),
+      call: ({ params }) => orUnavailable(getCall(evidence, params.id, params.call)),
+      findingDiff: ({ params }) => orUnavailable(findingDiff(params.id, params.fingerprint)),
       cancel: ({ params: { id } }) =>
         orUnavailable(Effect.flatMap(load(id), ({ entryId }) => cancelReview(entryId, id))),
       rereview: ({ params }) => orUnavailable(rereview(params.id))
     })
   })
-)
+).pipe(Layer.provide(Evidence.layer))

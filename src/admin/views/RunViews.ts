@@ -5,12 +5,14 @@ import type { Coverage } from "../../domain/Coverage.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import type { DatedPublication, Publication } from "../../domain/Publication.ts"
 import type { RepositorySettings } from "../../domain/RepositorySettings.ts"
+import type { RunSpan } from "../../domain/RunSpan.ts"
 import type { DatedOutcome } from "../../store/Outcomes.ts"
 import type { StoredEvent } from "../../store/Receipts.ts"
 import type { Run } from "../../store/Runs.ts"
 import {
   anchor,
   appliedRule,
+  changeFindingView,
   coverage,
   findingRound,
   outcome,
@@ -20,6 +22,7 @@ import {
   skippedFile,
   storedRun
 } from "../api/RunRecords.ts"
+import type { ChangeFinding } from "../api/RunRecords.ts"
 import { changeView, toTime } from "./Views.ts"
 import { withheldView } from "./WithheldTexts.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
@@ -93,13 +96,36 @@ const settingsView = ({ applied, found, notAllowed }: RepositorySettings) => ({
 
 const outcomeView = (found: DatedOutcome) => ({ status: found.outcome, ...outcome.view(found) })
 
+/** Returns the numbers and addresses of findings in the newest of these rows that lists them. */
+const listedFindings = (rows: ReadonlyArray<Publication>) => {
+  const listed = rows.findLast((row) => row.listed !== undefined)?.listed ?? []
+  return new Map(listed.map(({ fp, number, url }) => [fp, withoutUndefined({ number, url })]))
+}
+
+/** The findings of a change over all of its reviews, as `publications` of the newest one list them, the newest first. */
+export const changeFindings = (
+  outcomes: ReadonlyArray<DatedOutcome>,
+  publications: ReadonlyArray<Publication>
+): ReadonlyArray<typeof ChangeFinding.Type> => {
+  const places = listedFindings(publications)
+  return outcomes
+    .toSorted((one, other) => other.foundAt - one.foundAt)
+    .map((one) => ({ ...changeFindingView(one), ...places.get(one.fingerprint) }))
+}
+
 /** Findings with what became of them; those of a review that was not published have no outcome. */
-const followedFindings = (findings: ReadonlyArray<Finding>, outcomes: ReadonlyArray<DatedOutcome>) => {
+const followedFindings = (
+  findings: ReadonlyArray<Finding>,
+  outcomes: ReadonlyArray<DatedOutcome>,
+  publications: ReadonlyArray<Publication>
+) => {
+  const places = listedFindings(publications)
   const byFingerprint = new Map(outcomes.map((one) => [one.fingerprint, one]))
   return findings.map((finding) => {
     const found = byFingerprint.get(finding.fingerprint)
     return withoutUndefined({
       ...findingView(finding),
+      ...places.get(finding.fingerprint),
       outcome: found === undefined ? undefined : outcomeView(found)
     })
   })
@@ -113,32 +139,44 @@ const modelsUsed = ({ byModel = {} }: Usage) =>
     reasoning_tokens: usage.reasoningTokens
   }))
 
-interface Moment {
+interface Step {
   readonly at: number
   readonly what: string
+  readonly depth: number
   readonly id?: string
 }
 
-const timeline = (
-  run: Run,
-  deliveries: ReadonlyArray<StoredEvent>,
-  publications: ReadonlyArray<DatedPublication>
-): ReadonlyArray<Moment> => {
-  const states: ReadonlyArray<Moment> = [
-    { at: run.createdAt, what: "created" },
-    ...(run.startedAt === undefined ? [] : [{ at: run.startedAt, what: "started" }]),
-    ...publications.flatMap(({ id, status, updatedAt }) =>
-      status === "sent"
-        ? [{ at: updatedAt, what: "published", id }]
-        : status === "failed"
-          ? [{ at: updatedAt, what: "not_published", id }]
-          : []
-    ),
-    ...(run.finishedAt === undefined ? [] : [{ at: run.finishedAt, what: run.status }])
-  ]
-  const delivered = deliveries.map(({ id, receivedAt }): Moment => ({ at: receivedAt, what: "delivered", id }))
-  // Stable: what happened in the same millisecond stays in the order of the states.
-  return [...delivered, ...states].toSorted((one, other) => one.at - other.at)
+/** Maximum number of steps in a timeline. */
+const maxSteps = 1000
+
+const stepOf = ({ at, id: _id, kind, millis, parent: _parent, ...rest }: RunSpan, depth: number) => ({
+  at,
+  what: kind,
+  depth,
+  duration_ms: millis,
+  ...rest
+})
+
+/** Returns the spans in the order of time, each followed by its parts. */
+const spanSteps = (spans: ReadonlyArray<RunSpan>) => {
+  const ids = new Set(spans.map(({ id }) => id))
+  const parts = Map.groupBy(
+    spans.toSorted((one, other) => one.at - other.at),
+    ({ parent }) => (parent !== undefined && ids.has(parent) ? parent : undefined)
+  )
+  const list = (whole: string | undefined, depth: number): ReadonlyArray<ReturnType<typeof stepOf>> =>
+    (parts.get(whole) ?? []).flatMap((span) => [stepOf(span, depth), ...list(span.id, depth + 1)])
+  return list(undefined, 0)
+}
+
+const timeline = (run: Run, deliveries: ReadonlyArray<StoredEvent>, spans: ReadonlyArray<RunSpan>) => {
+  const delivered = deliveries.map(({ id, receivedAt }): Step => ({ at: receivedAt, what: "delivered", id, depth: 0 }))
+  const end: ReadonlyArray<Step> =
+    run.finishedAt === undefined ? [] : [{ at: run.finishedAt, what: run.status, depth: 0 }]
+  return [...delivered, ...spanSteps(spans).slice(0, maxSteps), ...end].map(({ at, ...step }) => ({
+    at: toTime(at),
+    ...step
+  }))
 }
 
 /** Records of other stores about a run. */
@@ -146,21 +184,22 @@ interface RunParts {
   readonly publications: ReadonlyArray<DatedPublication>
   readonly outcomes: ReadonlyArray<DatedOutcome>
   readonly deliveries: ReadonlyArray<StoredEvent>
+  readonly spans: ReadonlyArray<RunSpan>
   /** The run that it is compared with unless another is named. */
   readonly previous: Run | undefined
 }
 
-export const runDetails = (run: RunWithEvents, { deliveries, outcomes, previous, publications }: RunParts) =>
+export const runDetails = (run: RunWithEvents, { deliveries, outcomes, previous, publications, spans }: RunParts) =>
   withoutUndefined({
     ...listedRunView(run),
     config_hash: run.configHash,
     entry_id: run.entryId,
     previous: previous?.id,
-    timeline: timeline(run, deliveries, publications).map(({ at, ...moment }) => ({ at: toTime(at), ...moment })),
+    timeline: timeline(run, deliveries, spans),
     summary: run.analysis?.summary,
     conclusion: run.analysis?.conclusion,
     skipped: run.analysis?.skipped,
-    findings: followedFindings(run.analysis?.findings ?? [], outcomes),
+    findings: followedFindings(run.analysis?.findings ?? [], outcomes, publications),
     refuted: (run.analysis?.refuted ?? []).map((one) => ({
       finding: findingView(one.finding),
       ...refuted.view(one)

@@ -14,6 +14,8 @@ import { isForgeKind } from "../../domain/Kinds.ts"
 import { Operations } from "../../queue/operator/Operations.ts"
 import type { EntryView } from "../../queue/operator/Operations.ts"
 import { listReported } from "../../store/ListReported.ts"
+import { Outcomes } from "../../store/Outcomes.ts"
+import type { DatedOutcome } from "../../store/Outcomes.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import type { DatedPublication } from "../../domain/Publication.ts"
 import { Receipts } from "../../store/Receipts.ts"
@@ -21,7 +23,7 @@ import type { StoredEvent } from "../../store/Receipts.ts"
 import { Runs } from "../../store/Runs.ts"
 import type { Run } from "../../store/Runs.ts"
 import { withEvents } from "./RunEvents.ts"
-import { listedRunView, publicationView } from "./RunViews.ts"
+import { changeFindings, listedRunView, publicationView } from "./RunViews.ts"
 import type { RunWithEvents } from "./RunViews.ts"
 import { eventView } from "../api/EventRecords.ts"
 import { entryView } from "./Views.ts"
@@ -35,6 +37,7 @@ export interface Story {
   readonly deliveries: ReadonlyArray<StoredEvent>
   readonly entries: ReadonlyArray<EntryView>
   readonly runs: ReadonlyArray<{ readonly run: RunWithEvents; readonly publications: ReadonlyArray<DatedPublication> }>
+  readonly outcomes: ReadonlyArray<DatedOutcome>
   /** The verdict that the status of the newest head shows. */
   readonly status: (HeadVerdict & { readonly head: string }) | undefined
   /** True if there are more deliveries or runs than a story contains. */
@@ -85,6 +88,13 @@ const readStatus = Effect.fnUntraced(function* (runs: ReadonlyArray<Run>) {
   return worst && { ...worst, head: run.head }
 })
 
+/** Reads the findings of the targets of runs. */
+const readOutcomes = Effect.fnUntraced(function* (runs: ReadonlyArray<Run>) {
+  const outcomes = yield* Outcomes
+  const targets = new Set(runs.filter(({ analysis }) => analysis !== undefined).map(({ targetKey: key }) => key))
+  return (yield* Effect.forEach(targets, (key) => outcomes.ofTarget(key))).flat()
+})
+
 /** Reads the story of a pull request or issue. */
 export const readStory = Effect.fnUntraced(function* (repo: string, number: number) {
   const deliveries = yield* (yield* Receipts).list({ repo, number, limit: maxItems + 1 })
@@ -96,6 +106,7 @@ export const readStory = Effect.fnUntraced(function* (repo: string, number: numb
     deliveries: deliveries.slice(0, maxItems).toReversed(),
     entries,
     runs: yield* withPublications(runs.slice(-maxItems)),
+    outcomes: yield* readOutcomes(runs),
     status: yield* readStatus(runs),
     isPartial: deliveries.length > maxItems || runs.length > maxItems
   }
@@ -115,6 +126,7 @@ export const readEventStory = Effect.fnUntraced(function* (event: StoredEvent) {
     deliveries,
     entries,
     runs: yield* withPublications(runs),
+    outcomes: [],
     status: yield* readStatus(runs),
     isPartial: false
   }
@@ -131,7 +143,11 @@ const statusView = ({ baseRef, head, number, runId, verdict }: NonNullable<Story
     run_id: runId
   })
 
-export const storyParts = ({ deliveries, entries, isPartial, runs, status }: Story) => ({
+export const storyParts = ({ deliveries, entries, isPartial, outcomes, runs, status }: Story) => ({
+  findings: changeFindings(
+    outcomes,
+    runs.flatMap(({ publications }) => publications)
+  ),
   ...(status === undefined ? {} : { status: statusView(status) }),
   partial: isPartial,
   deliveries: deliveries.map(eventView),

@@ -8,7 +8,7 @@ import { useApi } from "../client/Queries.ts"
 import { ExternalLink } from "../parts/Facts.tsx"
 import { whyNothing } from "../parts/DeliveryTexts.ts"
 import { Page } from "../parts/Page.tsx"
-import { Empty, Loaded } from "../parts/Panel.tsx"
+import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { Commit, DeliveryStatus, RunStatus } from "../parts/Records.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time, useNow } from "../parts/Time.tsx"
@@ -117,6 +117,55 @@ const entryStep = (entry: StoryEntry): Step => ({
   )
 })
 
+type ChangeFinding = Story["findings"][number]
+
+const FindingRow = ({ finding }: { readonly finding: ChangeFinding }) => (
+  <li>
+    <Status group="finding" value={finding.outcome} />
+    <div>
+      <ExternalLink href={finding.url}>
+        {finding.number === undefined ? finding.title : `${finding.number}. ${finding.title}`}
+      </ExternalLink>{" "}
+      <span className="quiet">
+        {tValue("severity", finding.severity)} · <span className="mono">{finding.path}</span>
+        {finding.replied ? ` · ${t("finding.replied")}` : ""}
+      </span>
+    </div>
+    <Link to="/runs/$id" params={{ id: finding.found_in }}>
+      {t("finding.since")}
+    </Link>
+  </li>
+)
+
+/** The commit status that holds the change, and its findings over all heads: open ones first. */
+const ChangeState = ({ story: { findings, status } }: { readonly story: Story }) => {
+  if (status === undefined && findings.length === 0) return null
+  const byState = Map.groupBy(findings, ({ outcome }) => outcome)
+  const shown = [...(byState.get("open") ?? []), ...findings.filter(({ outcome }) => outcome !== "open")]
+  const counts = [...byState].map(([state, some]) => `${tValue("finding", state)}: ${formatCount(some.length)}`)
+  return (
+    <Panel title={t("change.findings", { count: findings.length })} note={counts.join(" · ")} flush>
+      <ul className="rows">
+        {status === undefined ? null : (
+          <li>
+            <Status group="gate" value={status.state} />
+            <div>
+              {t("change.gate")} <Commit id={status.head} />{" "}
+              <span className="quiet">{tReason(status.description)}</span>
+            </div>
+            <Link to="/runs/$id" params={{ id: status.run_id }}>
+              {t("record.run")}
+            </Link>
+          </li>
+        )}
+        {shown.map((finding) => (
+          <FindingRow key={`${finding.fingerprint} ${finding.found_in}`} finding={finding} />
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
 /** Entries that have ended are visible as runs. */
 const stepsOf = ({ deliveries, entries, runs }: Story): ReadonlyArray<Step> => {
   const { own, single } = separateOwn(deliveries)
@@ -156,6 +205,7 @@ export const Change = () => {
               </>
             }
           >
+            <ChangeState story={story} />
             {story.partial ? <p className="quiet">{t("change.partial")}</p> : null}
             {steps.length === 0 ? (
               <Empty title={t("change.empty")}>

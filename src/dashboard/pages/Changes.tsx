@@ -1,6 +1,6 @@
 /** Pull requests, branches and issues with their newest runs. */
 import { Link } from "@tanstack/react-router"
-import type { Item } from "../client/Endpoints.ts"
+import type { Input, Item } from "../client/Endpoints.ts"
 import { usePages } from "../client/Queries.ts"
 import { Export } from "../parts/Export.tsx"
 import { FilterBar, SelectFilter, TextFilter, useFilters } from "../parts/Filters.tsx"
@@ -65,7 +65,9 @@ const makeColumns = (): ReadonlyArray<Column<ChangeItem>> => [
 export const Changes = () => {
   const [{ number, q, repo, sort, status, trigger, workspace }] = useFilters()
   const order = sort === "created" ? sort : undefined
-  const input = { query: { workspace, q, repo, trigger, status, number: toCount(number), sort: order } }
+  const input = {
+    query: { workspace, q, repo, trigger, status, number: toCount(number), sort: order }
+  } satisfies Input<"GET /changes">
   const query = usePages("GET /changes", input)
   const workspaces = useWorkspaceOptions()
   const triggers = useTriggerOptions()

@@ -1,6 +1,6 @@
 /** Deliveries, and why most of them lead to no review: named groups with counts, each of which filters the list. */
 import { Link } from "@tanstack/react-router"
-import type { Item } from "../client/Endpoints.ts"
+import type { Input, Item } from "../client/Endpoints.ts"
 import { useApi, usePages } from "../client/Queries.ts"
 import { Export } from "../parts/Export.tsx"
 import { FilterBar, LinkFilter, SelectFilter, TextFilter, useFilters } from "../parts/Filters.tsx"
@@ -117,7 +117,7 @@ export const Deliveries = () => {
       decision: decisions.find((name) => name === decision),
       outcome: outcomes.find((name) => name === outcome)
     }
-  }
+  } satisfies Input<"GET /events">
   const query = usePages("GET /events", input)
   const workspaces = useWorkspaceOptions()
   const triggers = useTriggerOptions()

@@ -2,6 +2,7 @@
 import { useState } from "react"
 import type { Input, Item } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { Panel } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
@@ -31,9 +32,9 @@ const CauseRow = ({
         <span className="quiet">{t("queue.cause.workspaces", { count: formatCount(group.workspaces) })}</span>
       </div>
       <Time at={group.oldest_at} />
-      <button type="button" className="small" onClick={() => onAct(action)}>
-        {t(`queue.${action}.title`, { count: formatCount(group.count) })}
-      </button>
+      <ActionButton action="POST /queue/bulk" className="small" onClick={() => onAct(action)}>
+        {t(`queue.cause.${action}`, { count: formatCount(group.count) })}
+      </ActionButton>
     </li>
   )
 }

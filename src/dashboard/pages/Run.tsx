@@ -1,4 +1,4 @@
-/** One run: its timeline from the delivery to each publication, problems beside their code, coverage, models and cost. */
+/** One run: its steps from the delivery to each publication, problems beside their code, coverage, models and cost. */
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { useState } from "react"
 import { send, toRequest } from "../client/Call.ts"
@@ -13,6 +13,7 @@ import { Page } from "../parts/Page.tsx"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { ChangeLink, changeName, Commit, RunStatus } from "../parts/Records.tsx"
 import { Prose } from "../parts/Prose.tsx"
+import { saveFile } from "../parts/SaveFile.ts"
 import { StackedTable } from "../parts/StackedTable.tsx"
 import { Shape, Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
@@ -20,6 +21,7 @@ import { formatDuration } from "../text/FormatDuration.ts"
 import { formatCount, formatUsd } from "../text/Format.ts"
 import { t, tReason, tValue } from "../text/T.ts"
 import type { RunDetails } from "./RunDetails.ts"
+import { RunCalls } from "./RunCalls.tsx"
 import { RunCoverage } from "./RunCoverage.tsx"
 import { RunFindings } from "./RunFindings.tsx"
 import { RunLog } from "./RunLog.tsx"
@@ -126,12 +128,7 @@ const saveStatement = async (run: string): Promise<void> => {
   const [method, url] = toRequest("GET /verdicts/statement", { query: { run } })
   const response = await send(url, { method })
   if (!response.ok) throw new Problem(response.status, toRecord(await response.json()))
-  const address = URL.createObjectURL(await response.blob())
-  const link = document.createElement("a")
-  link.href = address
-  link.download = `statement-${run}.json`
-  link.click()
-  URL.revokeObjectURL(address)
+  saveFile(`statement-${run}.json`, await response.blob())
 }
 
 const StatementDownload = ({ run }: { readonly run: string }) => (
@@ -210,6 +207,9 @@ export const Run = () => {
             <div className="stack">
               <RunWithheld run={run} />
               <RunFindings run={run} />
+              <Panel title={t("run.timeline")}>
+                <RunTimeline run={run} />
+              </Panel>
               {run.skipped === undefined ? null : (
                 <Panel title={t("run.skipped.why")}>
                   <Prose text={tReason(run.skipped)} />
@@ -223,14 +223,12 @@ export const Run = () => {
                 </Panel>
               )}
               <RunCoverage run={run} />
+              <RunCalls run={run.id} />
               <RunLog run={run} />
             </div>
             <div className="stack">
               <Panel title={t("run.facts")}>
                 <RunFacts run={run} />
-              </Panel>
-              <Panel title={t("run.timeline")}>
-                <RunTimeline run={run} />
               </Panel>
               <Panel title={t("run.publications")} flush>
                 <Publications run={run} />

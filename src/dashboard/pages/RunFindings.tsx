@@ -1,7 +1,10 @@
 /** Problems that a run found, beside the code that they are about, with what people did about them. */
 import { Link } from "@tanstack/react-router"
+import { useState } from "react"
 import type { Output } from "../client/Endpoints.ts"
-import { Empty, Panel } from "../parts/Panel.tsx"
+import { useApi } from "../client/Queries.ts"
+import { ExternalLink } from "../parts/Facts.tsx"
+import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { Prose } from "../parts/Prose.tsx"
 import { Status } from "../parts/Status.tsx"
 import { formatRate } from "../text/Format.ts"
@@ -36,21 +39,56 @@ const Code = ({ label, text }: { readonly label: string; readonly text: string }
   </pre>
 )
 
-const Outcome = ({ finding }: { readonly finding: Followed }) => {
-  const { outcome } = finding
-  if (outcome === undefined) return null
+const Outcome = ({ finding, run }: { readonly finding: Followed; readonly run: string | undefined }) => {
+  const { outcome, url } = finding
   return (
     <>
-      <Status group="finding" value={outcome.status} />
-      {outcome.replied ? <span className="quiet">{t("finding.replied")}</span> : null}
-      <Link to="/runs/$id" params={{ id: outcome.found_in }} className="quiet">
-        {t("finding.since")}
-      </Link>
+      {outcome === undefined ? null : <Status group="finding" value={outcome.status} />}
+      {outcome?.replied === true ? <span className="quiet">{t("finding.replied")}</span> : null}
+      {url === undefined ? null : <ExternalLink href={url}>{t("finding.thread")}</ExternalLink>}
+      {outcome === undefined || outcome.found_in === run ? null : (
+        <Link to="/runs/$id" params={{ id: outcome.found_in }} className="quiet">
+          {t("finding.since")}
+        </Link>
+      )}
     </>
   )
 }
 
-export const FindingCard = ({ finding, note }: { readonly finding: Followed; readonly note?: string }) => (
+/** The lines of the reviewed diff around a finding, read when they are opened. */
+const Context = ({ fingerprint, run }: { readonly fingerprint: string; readonly run: string }) => {
+  const [isOpen, setOpen] = useState(false)
+  const query = useApi(
+    "GET /runs/:id/findings/:fingerprint/diff",
+    { params: { id: run, fingerprint } },
+    { enabled: isOpen }
+  )
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{t("finding.context")}</summary>
+      {isOpen ? (
+        <Loaded query={query}>
+          {({ diff }) =>
+            diff === "" ? (
+              <p className="quiet">{t("finding.context.missing")}</p>
+            ) : (
+              <Code label={t("finding.context")} text={diff} />
+            )
+          }
+        </Loaded>
+      ) : null}
+    </details>
+  )
+}
+
+interface FindingCardProps {
+  readonly finding: Followed
+  readonly note?: string
+  /** Id of the run that lists it, if its lines can be shown. */
+  readonly run?: string
+}
+
+export const FindingCard = ({ finding, note, run }: FindingCardProps) => (
   <article className={`finding severity-${finding.severity}`}>
     <header>
       <Status group="severity" value={finding.severity} />
@@ -61,6 +99,7 @@ export const FindingCard = ({ finding, note }: { readonly finding: Followed; rea
     {finding.quote === undefined ? null : (
       <Code label={t("finding.code", { place: placeOf(finding) })} text={finding.quote} />
     )}
+    {run === undefined || finding.anchor === null ? null : <Context run={run} fingerprint={finding.fingerprint} />}
     <div className="prose">
       <Prose text={finding.message} />
     </div>
@@ -72,7 +111,7 @@ export const FindingCard = ({ finding, note }: { readonly finding: Followed; rea
     )}
     {note === undefined ? null : <p className="quiet">{note}</p>}
     <footer>
-      <Outcome finding={finding} />
+      <Outcome finding={finding} run={run} />
       {finding.probe === true ? <span className="quiet">{t("finding.probe")}</span> : null}
       {finding.round === undefined || finding.round.kind === "carried" ? null : (
         <span className="quiet">{t(`finding.round.${finding.round.kind}`, { round: finding.round.missed ?? 0 })}</span>
@@ -97,7 +136,9 @@ export const RunFindings = ({ run }: { readonly run: RunDetails }) => (
     {run.findings.length === 0 ? (
       <Empty title={t(emptyText(run))} />
     ) : (
-      bySeverity(run.findings).map((finding) => <FindingCard key={finding.fingerprint} finding={finding} />)
+      bySeverity(run.findings).map((finding) => (
+        <FindingCard key={finding.fingerprint} finding={finding} run={run.id} />
+      ))
     )}
     {run.private === undefined ? null : <p className="quiet">{t("run.private", { count: run.private })}</p>}
     {run.refuted.length === 0 ? null : (

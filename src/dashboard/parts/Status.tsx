@@ -7,6 +7,7 @@ export type Tone = "good" | "bad" | "warn" | "busy" | "wait" | "quiet"
 const tones: Readonly<Record<string, Tone>> = {
   succeeded: "good",
   sent: "good",
+  success: "good",
   done: "good",
   executed: "good",
   fixed: "good",
@@ -19,6 +20,7 @@ const tones: Readonly<Record<string, Tone>> = {
   accepted: "wait",
   validating: "busy",
   failed: "bad",
+  failure: "bad",
   dead: "bad",
   timeout: "bad",
   quarantined: "bad",

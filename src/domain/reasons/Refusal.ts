@@ -85,6 +85,8 @@ export const refusalReasons = {
   DeliveryNotStored: {},
   ServiceDecides: {},
   ProjectUnknown: {},
+  ModelCallPrivate: {},
+  ModelCallUnknown: {},
   RunUnknown: {},
   NoEarlierRun: {},
   TargetGone: {},

@@ -87,7 +87,8 @@ export const reviewPasses = Effect.fn("reviewPasses")(function* (
   const reviewing = Effect.forEach(
     queued,
     Effect.fnUntraced(function* ({ done, pass }) {
-      const one = yield* analysing.withPermits(1)(analysePass(input, pass))
+      const span = Effect.withSpan("pass", { attributes: { pass: passes.indexOf(pass) + 1 } })
+      const one = yield* analysing.withPermits(1)(span(analysePass(input, pass)))
       yield* Deferred.succeed(done, one)
       return yield* verifying.withPermits(1)(verifyPass(input, pass, one.merged.findings, claimed))
     }),

@@ -198,6 +198,17 @@ const resultOf = (
   return { kind: isThrottled ? "throttled" : "failed", retryAfterMillis: pause ?? (countsRefusals ? 0 : undefined) }
 }
 
+/** Adds the model of the request that is sent now to the span of the call, and how long the call waited until then. */
+const annotateWait = (model: string, now: number): Effect.Effect<void> =>
+  Effect.currentSpan.pipe(
+    Effect.map((span) => {
+      const since = Number(span.status.startTime / 1_000_000n)
+      span.attribute("model", model)
+      span.attribute("wait_ms", Math.max(0, now - since))
+    }),
+    Effect.ignore
+  )
+
 /** Sends the request with a budget reservation, and records what came of it. */
 const sendMeasured = Effect.fnUntraced(function* (
   services: GatewayServices,
@@ -211,6 +222,7 @@ const sendMeasured = Effect.fnUntraced(function* (
   const name = modelKey(model.entry)
   const run = yield* ModelRun
   const at = yield* Clock.currentTimeMillis
+  yield* annotateWait(name, at)
   const receipt = new Reception()
   const characters = promptCharacters(request)
   const received = () => receivedUsage(receipt, model.spec, characters)

@@ -150,6 +150,14 @@ const logFailure = (
     : Effect.logWarning("fell back from a model", { ...fields, next: modelKey(next) })
 }
 
+const usageAttributes = ({ model, usage }: ModelResponse) => ({
+  model,
+  input_tokens: usage.inputTokens,
+  cached_tokens: usage.cachedTokens,
+  output_tokens: usage.outputTokens,
+  ...(usage.costUsd === undefined ? {} : { cost_usd: usage.costUsd })
+})
+
 export const callChain = Effect.fn("llm.call")(function* (
   services: GatewayServices,
   catalog: Catalog["Service"],
@@ -163,7 +171,7 @@ export const callChain = Effect.fn("llm.call")(function* (
     const hasNext = at < chain.length - 1
     const outcome = yield* callModel(services, catalog, request, entry, { hasNext, time }).pipe(Effect.result)
     if (outcome._tag === "Success") {
-      yield* Effect.annotateCurrentSpan({ model: modelKey(entry), fallbacks: failures.length })
+      yield* Effect.annotateCurrentSpan({ ...usageAttributes(outcome.success), fallbacks: failures.length })
       return {
         ...outcome.success,
         fallbacks: failures.map(({ model, failed }) => ({ model, reason: failed.kind }))

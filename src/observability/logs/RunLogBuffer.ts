@@ -1,9 +1,10 @@
 /**
- * Collects the lines of log that name a run (`run_id`), at the level info and above, until they are stored. Bounded per run and in total:
- * further lines are counted, and the next batch of the run names their number.
+ * Collects the lines of log that name a run (`run_id`), at the level info and above, and its spans, until they are stored. Bounded per run and
+ * in total: further lines are counted, and the next batch of the run names their number; further spans are dropped.
  */
 import { Logger, LogLevel, References } from "effect"
 import type { RunLogLine } from "../../domain/RunLogLine.ts"
+import type { RunSpan } from "../../domain/RunSpan.ts"
 import type { LogRecord } from "./LogRecord.ts"
 import { logRecord } from "./LogRecord.ts"
 
@@ -13,6 +14,11 @@ const maxTotal = 2 * 1024 * 1024
 /** Maximum length of the fields of a line. Longer ones are omitted. */
 const maxFields = 4096
 
+/** Time for which spans without a line of log wait for one, so that both need one statement. The end of the run ends it too. */
+const maxSpanMillis = 10_000
+/** Upper bound for the size of a span. */
+const spanSize = 400
+
 /** A line before it is stored. */
 type BufferedLine = Pick<RunLogLine, "at" | "message"> & {
   readonly level: LogLevel.LogLevel
@@ -21,6 +27,9 @@ type BufferedLine = Pick<RunLogLine, "at" | "message"> & {
 
 interface RunLines {
   readonly lines: Array<BufferedLine>
+  readonly spans: Array<RunSpan>
+  /** Time from which its spans are stored without a line. */
+  spansDue: number
   size: number
   dropped: number
 }
@@ -28,6 +37,7 @@ interface RunLines {
 export interface RunBatch {
   readonly runId: string
   readonly lines: ReadonlyArray<BufferedLine>
+  readonly spans: ReadonlyArray<RunSpan>
   /** Number of lines for which the buffer had no room. */
   readonly dropped: number
 }
@@ -61,10 +71,40 @@ export class RunLogBuffer {
     if (runId !== undefined) this.#add(runId, event)
   })
 
-  #add(runId: string, event: Logger.Options<unknown>): void {
-    const run = this.#runs.get(runId) ?? { lines: [], size: 0, dropped: 0 }
+  /** Adds a span that has ended. */
+  addSpan(runId: string, span: RunSpan): void {
+    if (!isRunId(runId)) return
+    const run = this.#get(runId)
+    if (this.#isFull(run)) return
+    if (run.spans.length === 0) run.spansDue = span.at + span.millis + maxSpanMillis
+    run.spans.push(span)
+    this.#grow(run, spanSize)
+  }
+
+  /** The spans of the run are stored with the next batch. */
+  endSpans(runId: string): void {
+    const run = this.#runs.get(runId)
+    if (run !== undefined) run.spansDue = 0
+  }
+
+  #get(runId: string): RunLines {
+    const run = this.#runs.get(runId) ?? { lines: [], spans: [], spansDue: 0, size: 0, dropped: 0 }
     this.#runs.set(runId, run)
-    if (run.size >= maxPerRun || this.#total >= maxTotal) {
+    return run
+  }
+
+  #isFull(run: RunLines): boolean {
+    return run.size >= maxPerRun || this.#total >= maxTotal
+  }
+
+  #grow(run: RunLines, size: number): void {
+    run.size += size
+    this.#total += size
+  }
+
+  #add(runId: string, event: Logger.Options<unknown>): void {
+    const run = this.#get(runId)
+    if (this.#isFull(run)) {
       run.dropped++
       return
     }
@@ -77,16 +117,18 @@ export class RunLogBuffer {
       message: record.msg,
       fields: length > maxFields ? { omitted: "fields longer than 4096 characters" } : fields
     })
-    const size = record.msg.length + Math.min(length, maxFields)
-    run.size += size
-    this.#total += size
+    this.#grow(run, record.msg.length + Math.min(length, maxFields))
   }
 
-  /** Returns the collected lines and empties the buffer. */
-  take(): ReadonlyArray<RunBatch> {
-    const batches = [...this.#runs].map(([runId, { dropped, lines }]) => ({ runId, lines, dropped }))
-    this.#runs.clear()
-    this.#total = 0
+  /** Removes and returns what is to be stored now. */
+  take(now: number): ReadonlyArray<RunBatch> {
+    const batches: Array<RunBatch> = []
+    for (const [runId, { dropped, lines, size, spans, spansDue }] of this.#runs) {
+      if (lines.length === 0 && dropped === 0 && now < spansDue) continue
+      batches.push({ runId, lines, spans, dropped })
+      this.#runs.delete(runId)
+      this.#total -= size
+    }
     return batches
   }
 }

@@ -49,7 +49,9 @@ const indexes = {
   duration: "(COALESCE(finished_at - started_at, -1)), id",
   workspace_duration: "workspace, (COALESCE(finished_at - started_at, -1)), id",
   cost: "(COALESCE(cost_nanos, -1)), id",
-  workspace_cost: "workspace, (COALESCE(cost_nanos, -1)), id"
+  workspace_cost: "workspace, (COALESCE(cost_nanos, -1)), id",
+  // Searches read the index only.
+  search: "id, search"
 }
 
 /** Indexes of the newest run of each target. */
@@ -60,7 +62,8 @@ const changes = {
   changes_status: "status, id",
   changes_repo: "repo, id",
   changes_number: "number, id",
-  changes_trigger: "trigger_name, id"
+  changes_trigger: "trigger_name, id",
+  changes_search: "id, search"
 }
 
 export const runs: Statements = (dialect) => [
@@ -89,7 +92,8 @@ export const runs: Statements = (dialect) => [
     newest INTEGER NOT NULL DEFAULT 0,
     cost_nanos BIGINT,
     base_ref TEXT,
-    verdict TEXT
+    verdict TEXT,
+    search TEXT
   )`,
   ...Object.entries(indexes).map(([name, columns]) => `CREATE INDEX runs_${name} ON runs (${columns})`),
   "CREATE INDEX runs_number ON runs (number, id) WHERE number IS NOT NULL",
@@ -117,7 +121,7 @@ export const runs: Statements = (dialect) => [
 
   `CREATE TABLE run_logs (
     id TEXT PRIMARY KEY NOT NULL, run_id TEXT NOT NULL, written_at BIGINT NOT NULL, bytes BIGINT NOT NULL,
-    lines TEXT NOT NULL)`,
+    lines TEXT NOT NULL, spans TEXT)`,
   "CREATE INDEX run_logs_run ON run_logs (run_id, id)",
   "CREATE INDEX run_logs_age ON run_logs (written_at)",
 
@@ -164,15 +168,13 @@ export const findings: Statements = () => [
   )`,
   "CREATE INDEX finding_outcomes_rates ON finding_outcomes (repository, agent, model, outcome)",
   "CREATE INDEX finding_outcomes_judged ON finding_outcomes (repository, decided_at)",
+  // Counts by group read the index only.
+  "CREATE INDEX finding_outcomes_found ON finding_outcomes (found_at, outcome, category, severity, rule, repository, project)",
   "CREATE INDEX finding_outcomes_age ON finding_outcomes (decided_at)",
   "CREATE INDEX finding_outcomes_later ON finding_outcomes (settled_at) WHERE settled = 'merged' AND later IS NULL",
   `CREATE TABLE settlements (
-    target_key TEXT PRIMARY KEY NOT NULL,
-    event_id TEXT NOT NULL,
-    owner TEXT NOT NULL,
-    claimed_until BIGINT NOT NULL,
-    attempts BIGINT NOT NULL
-  )`,
+    target_key TEXT PRIMARY KEY NOT NULL, event_id TEXT NOT NULL, owner TEXT NOT NULL, claimed_until BIGINT NOT NULL,
+    attempts BIGINT NOT NULL)`,
   "CREATE INDEX finding_outcomes_rule ON finding_outcomes (repository, rule) WHERE rule IS NOT NULL",
 
   `CREATE TABLE project_rules (

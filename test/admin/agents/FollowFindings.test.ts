@@ -25,6 +25,11 @@ const row = (fp: string, number: number, state: ListedFinding["state"] = "open")
 
 const outcome = (fingerprint: string, status: DatedOutcome["outcome"]): DatedOutcome => ({
   fingerprint,
+  severity: "high",
+  category: "bug",
+  title: fingerprint,
+  path: "a.ts",
+  head: "head",
   outcome: status,
   replied: false,
   foundIn: "run",

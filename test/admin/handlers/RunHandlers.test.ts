@@ -5,7 +5,9 @@ import type { Analysis } from "../../../src/domain/Analysis.ts"
 import type { Finding } from "../../../src/domain/Problem.ts"
 import { Usd } from "../../../src/domain/Money.ts"
 import { newId } from "../../../src/domain/Ids.ts"
+import { Objects } from "../../../src/store/Objects.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
+import { RunLogs } from "../../../src/store/RunLogs.ts"
 import { beginRun, publishRun, sendAll, settle } from "../../store/EndedRuns.ts"
 import type { RunOptions } from "../../store/EndedRuns.ts"
 import { analysis, ignored } from "../../store/Fixtures.ts"
@@ -55,6 +57,24 @@ describe("runs", () => {
     assert.strictEqual((await get("/runs?status=finished")).body["code"], "invalid_payload")
   })
 
+  it("and changes are found by parts of words", async () => {
+    const [first, second] = [
+      await ended({ repo: "acme/needle-one", number: 1 }, {}),
+      await ended({ repo: "acme/needle-two", number: 2 }, {})
+    ]
+    assert.deepStrictEqual(await idsAt("/runs?q=NEEDLE"), [second, first])
+    assert.deepStrictEqual(await idsAt("/runs?q=needle%20one"), [first])
+    assert.deepStrictEqual(await idsAt("/runs?q=needle&number=2"), [second])
+    const page = await get("/runs?q=needle&limit=1")
+    assert.deepStrictEqual(page.body["next_cursor"], second)
+    const changes = listOf((await get("/changes?q=edle-two")).body["items"])
+    assert.deepStrictEqual(
+      changes.map(({ number, repo }) => [repo, number]),
+      [["acme/needle-two", 2]]
+    )
+    assert.strictEqual((await get("/runs?q=needle&sort=cost")).body["code"], "invalid_payload")
+  })
+
   it("name what became of each finding, what verification refuted, and the usage of each model", async () => {
     const [fixed, open] = [finding("a"), finding("b")]
     const usage = { requests: 2, inputTokens: 10, outputTokens: 5, cachedTokens: 1 }
@@ -84,9 +104,112 @@ describe("runs", () => {
       }
     ])
     const what = listOf(body["timeline"]).map((moment) => moment["what"])
-    assert.deepStrictEqual(what, ["published", "created", "started", "succeeded"])
+    assert.deepStrictEqual(what, ["succeeded"])
     const [publication] = listOf(body["publications"])
     assert.include(publication, { created_at: "1970-01-01T00:00:02.000Z", updated_at: "1970-01-01T00:00:00.004Z" })
+  })
+
+  it("show their steps in the order of time, each followed by its parts", async () => {
+    const id = await ended({ repo: "acme/steps", number: 8 }, {})
+    const call = { id: "c", parent: "p", kind: "model_call", at: 20, millis: 5, model: "p/m", wait_ms: 1 } as const
+    const late = { id: "v", kind: "publication", at: 12, millis: 1, failed: true, operation: "Summary" } as const
+    const pass = { id: "p", kind: "pass", at: 10, millis: 30, pass: 1 } as const
+    const orphan = { id: "o", parent: "not stored", kind: "checkout", at: 1, millis: 2 } as const
+    await admin.run(
+      RunLogs.use((logs) =>
+        Effect.andThen(
+          logs.append(id, { lines: [], spans: [call, late] }, 1),
+          logs.append(id, { lines: [], spans: [pass, orphan] }, 2)
+        )
+      )
+    )
+    const { body } = await get(`/runs/${id}`)
+    const shown = listOf(body["timeline"])
+    assert.deepStrictEqual(
+      shown.map(({ depth, what }) => [what, depth]),
+      [
+        ["checkout", 0],
+        ["pass", 0],
+        ["model_call", 1],
+        ["publication", 0],
+        ["succeeded", 0]
+      ]
+    )
+    assert.deepStrictEqual(shown[2], {
+      at: "1970-01-01T00:00:00.020Z",
+      what: "model_call",
+      depth: 1,
+      duration_ms: 5,
+      model: "p/m",
+      wait_ms: 1
+    })
+    assert.include(shown[3], { failed: true, operation: "Summary" })
+  })
+
+  it("show the texts of their model calls as stored, and the lines around a finding", async () => {
+    const at = { path: "a.ts", side: "new", line: 2, newLine: 2 } as const
+    const id = await ended({ repo: "acme/calls", number: 9 }, { findings: [{ ...finding("a"), anchor: at }] })
+    const secret = await ended(
+      { repo: "acme/calls", number: 10 },
+      { findings: [], private: [{ finding: finding("b"), salt: "s" }] }
+    )
+    const usage = { inputTokens: 7, outputTokens: 3, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
+    const call = {
+      version: 1,
+      model: "p/m",
+      at: 5,
+      millis: 2,
+      group: "g",
+      role: "heavy",
+      system: "s",
+      tools: "t",
+      messages: ["m"],
+      response: { text: "Read.", calls: [{ id: "1", name: "report", input: { n: 1 } }], usage }
+    }
+    const diff = "diff --git a/a.ts b/a.ts\n--- a/a.ts\n+++ b/a.ts\n@@ -1,2 +1,3 @@\n one\n+two\n three\n"
+    const stored: ReadonlyArray<readonly [string, string]> = [
+      ["calls/1.json", JSON.stringify(call)],
+      ["calls/2.json", JSON.stringify({ ...call, response: undefined })],
+      ["texts/s", "You review."],
+      ["texts/t", "[]"],
+      ["texts/m", JSON.stringify({ role: "user", text: "The diff" })],
+      ["diff", diff]
+    ]
+    await admin.run(
+      Effect.forEach([id, secret], (run) =>
+        Effect.forEach(stored, ([name, text]) => Objects.use((objects) => objects.put(`runs/${run}/${name}`, text)))
+      )
+    )
+    const first = await get(`/runs/${id}/calls?limit=1`)
+    assert.deepStrictEqual(first.body, {
+      items: [
+        {
+          id: "1",
+          model: "p/m",
+          role: "heavy",
+          at: "1970-01-01T00:00:00.005Z",
+          duration_ms: 2,
+          messages: 1,
+          input_tokens: 7,
+          output_tokens: 3,
+          cost_usd: null
+        }
+      ],
+      next_cursor: "1"
+    })
+    assert.deepStrictEqual(await idsAt(`/runs/${id}/calls?cursor=1`), ["2"])
+    const texts = listOf((await get(`/runs/${id}/calls/1`)).body["texts"])
+    assert.deepStrictEqual(
+      texts.map(({ role }) => role),
+      ["system", "user", "response"]
+    )
+    assert.strictEqual(texts[1]?.["text"], "The diff")
+    assert.include(String(texts[2]?.["text"]), 'Read.\n\n[\n  {\n    "id": "1"')
+    assert.strictEqual((await get(`/runs/${id}/calls/3`)).status, 404)
+    assert.strictEqual((await get(`/runs/${secret}/calls/1`)).status, 404)
+    const around = await get(`/runs/${id}/findings/${finding("a").fingerprint}/diff`)
+    assert.include(String(around.body["diff"]), "+two")
+    assert.deepStrictEqual((await get(`/runs/${id}/findings/unknown/diff`)).body, { diff: "" })
   })
 
   it("name the round and its late findings, without the digests of lines", async () => {

@@ -1,12 +1,14 @@
 /** The search for runs on real databases: partial words, all terms, order, filters, and lists that are searched part by part. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Array as Arr, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { searchTerms } from "../../../src/domain/RunSearch.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 import type { RunSearch } from "../../../src/store/Runs.ts"
 import { databases } from "../Databases.ts"
 import { beginRun, settle, publishRun } from "../EndedRuns.ts"
+
+type Stored = Record<string, string | number | null>
 
 const search = (text: string, more: Partial<RunSearch> = {}) =>
   Effect.map(
@@ -52,12 +54,10 @@ describe.each(databases)("the search in $name", ({ layer }) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const oldest = yield* beginRun({ repo: "team/needle", number: 5 })
-      const [row] = yield* sql`SELECT * FROM runs WHERE id = ${oldest}`
+      const [row] = yield* sql<Stored>`SELECT * FROM runs WHERE id = ${oldest}`
       const ids = Array.from({ length: 20_000 }, (_, index) => `z${String(index).padStart(6, "0")}`)
-      for (let at = 0; at < ids.length; at += 500)
-        yield* sql`INSERT INTO runs ${sql.insert(
-          ids.slice(at, at + 500).map((id) => ({ ...row, id, target_key: id, newest: 1, search: "team/hay" }))
-        )}`
+      const toRow = (id: string): Stored => ({ ...row, id, target_key: id, newest: 1, search: "team/hay" })
+      for (const some of Arr.chunksOf(ids, 500)) yield* sql`INSERT INTO runs ${sql.insert(Arr.map(some, toRow))}`
       const first = yield* search("needle")
       assert.deepStrictEqual(first, { ids: [], searchedTo: ids[0] })
       assert.deepStrictEqual(yield* search("needle", { before: first.searchedTo }), {

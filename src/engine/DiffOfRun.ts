@@ -1,8 +1,8 @@
 /** Lines of the recorded diff of a review, for requests about its findings. */
 import { Effect } from "effect"
-import type { Anchor } from "../../domain/Problem.ts"
-import { diffAround } from "../../review/DiffAround.ts"
-import { readStoredDiff } from "./StoredRecord.ts"
+import type { Anchor } from "../domain/Problem.ts"
+import { diffAround } from "../review/DiffAround.ts"
+import { readStoredDiff } from "./record/StoredRecord.ts"
 
 /** A longer diff is not read: its lines are not shown. */
 const maxDiffBytes = 4 * 1024 * 1024
