@@ -66,7 +66,7 @@ describe("a hostile file changes nothing and is named", () => {
   const bomb = Array.from({ length: 9 }, (_, at) => `a${at}: &a${at} [${at === 0 ? "x" : `*a${at - 1},`.repeat(9)}]`)
   it.each<readonly [string, string, RegExp]>([
     ["huge", `review:\n  exclude: [src/]\n# ${"x".repeat(20_000)}`, /not a text file of at most 16384 bytes/],
-    ["binary", `review:\n  exclude: [src/]\0`, /not a text file/],
+    ["binary", `review:\n  exclude: [src/]\0`, /not used/],
     ["an alias without an anchor", "review:\n  exclude: [*a]\n", /line 2:/],
     ["a bomb", `${bomb.join("\n")}\nreview: *a8\n`, /not used/],
     ["deep", `review: ${"[".repeat(5000)}`, /not used/],

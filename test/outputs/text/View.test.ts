@@ -63,7 +63,7 @@ it("the coverage names the settings of the repository: applied, not permitted, o
   const settings = (given: Analysis["settings"]) =>
     summaryView(input([], { analysis: { ...analysis([]), settings: given } }), shares, options).coverage.settings
   const found = { found: true, applied: ["review.exclude"], notAllowed: ["a`b"], review: {} }
-  expect(settings(found)).toBe("`review.exclude`; not permitted: `` a`b ``")
+  expect(settings(found)).toBe("`review.exclude`; not permitted: ``a`b``")
   expect(settings({ ...found, found: false })).toBe("`.aicr/settings.yaml` (Not found)")
   expect(settings({ ...found, applied: [], notAllowed: [] })).toBe("none")
   expect(settings(undefined)).toBeUndefined()
