@@ -45,7 +45,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["llm.providers[].anthropic_beta", "string[]", "—", "anthropic"],
   ["llm.providers[].cache_control", "enum", "—", "anthropic: `ephemeral`, `off`"],
   [
-    "workspaces.defaults.repository_settings",
+    "workspaces.instances.<id>.repository_settings",
     "list",
     "—",
     "`review.exclude`, `review.max_problems`, `review.min_severity`, `review.output_language`, `review.skip_lgtm`, `review.walkthrough`"
