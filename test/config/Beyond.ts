@@ -195,7 +195,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["admin.oidc.issuer", "URL", "—", "Provider of logins"],
   ["admin.oidc.client_id", "string", "—", "Client at the provider"],
   ...credential("admin.oidc.client_secret", "Secret of the client"),
-  ["admin.oidc.scopes", "list", "openid, profile, email", "Requested scopes"],
+  ["admin.oidc.scopes", "list", '["openid","profile","email"]', "Requested scopes"],
   ["admin.oidc.username_claim", "string", "email", "Claim with the name"],
   ["admin.oidc.groups_claim", "string", "groups", "Claim with the groups"],
   ["admin.oidc.roles.viewer", "list", "[]", "Groups of viewers"],

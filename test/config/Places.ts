@@ -201,7 +201,7 @@ const surroundings: ReadonlyArray<readonly [RegExp, (tree: Tree) => Tree]> = [
     (tree) => ({
       ...tree,
       server: { base_url: "https://aicr.test" },
-      admin: { oidc: { issuer: "https://id.test", client_id: "aicr", roles: { viewer: ["all"] } } }
+      admin: { oidc: { issuer: "https://id.test", client_id: "aicr", roles: { viewer: ["all"], editor: ["leads"] } } }
     })
   ],
   [/^config_sources\.database\.backend/, (tree) => ({ ...tree, storage: { cache: { redis: { url_env: "SET" } } } })],

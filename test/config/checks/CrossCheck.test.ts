@@ -57,7 +57,8 @@ const exclusive: ReadonlyArray<readonly [field: string, others: ReadonlyArray<st
   ["im.connections.<id>.callback.encoding_aes_key", ["encoding_aes_key_env"]],
   ["im.connections.<id>.callback.verification_token", ["verification_token_env"]],
   ["im.connections.<id>.callback.encrypt_key", ["encrypt_key_env"]],
-  ["admin.password_hash", ["password_hash_env"]]
+  ["admin.password_hash", ["password_hash_env"]],
+  ["admin.oidc.client_secret", ["client_secret_env"]]
 ]
 
 describe("exclusive pairs", () => {
@@ -739,6 +740,16 @@ describe("variables that the service needs to start", () => {
       "key of statements",
       { server: { statements: { private_key_env: "UNSET" } } },
       "server.statements.private_key_env"
+    ],
+    [
+      "secret of logins",
+      {
+        server: { base_url: "https://aicr.test" },
+        admin: {
+          oidc: { issuer: "https://id.test", client_id: "a", client_secret_env: "UNSET", roles: { viewer: ["g"] } }
+        }
+      },
+      "admin.oidc.client_secret_env"
     ],
     ["global key", { server: { auth: { api_key_env: "UNSET" } } }, "server.auth.api_key_env"],
     [
