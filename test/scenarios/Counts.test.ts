@@ -214,12 +214,12 @@ const expected = {
   /** Gitea: the pull request three times, the branch and the last commit for the rules, comments that are not published, and four writes. */
   requests: { 1: 10, 12: 10, 60: 10 },
   /**
-   * Whether the head was reviewed before, the receipt, the entry, the run, the outbox with four publications, outcomes and statistics; the same
-   * for every size.
+   * Whether the head was reviewed before, the receipt, the entry, the run, the outbox with four publications, outcomes and statistics, and the
+   * steps of the run with their times; the same for every size.
    */
-  statements: { SQLite: 51, Postgres: 54 },
+  statements: { SQLite: 52, Postgres: 55 },
   /** Each change of the state of a publication is one, so that a kill between two of them repeats nothing. */
-  commits: { SQLite: 20, Postgres: 20 },
+  commits: { SQLite: 21, Postgres: 21 },
   /** `git fetch`, and `git grep` for the uses of changed names. Readers of git are running. */
   programs: { 1: 1, 12: 2, 60: 2 },
   /** Starts of threads: those of an earlier review are used again. */
@@ -249,7 +249,7 @@ const rights = ["GET /collaborators/dana/permission", "GET /teams"]
 
 /** Work of one comment below a change at Gitea. */
 const expectedOfComments = {
-  /** The conversation, the change, a reaction, and the text, which is searched for before it is written. A receipt, an entry, a run, two publications. */
+  /** The conversation, the change, a reaction, and the text, which is searched for before it is written. A receipt, an entry, a run with its steps, two publications. */
   "@aicr why?": {
     requests: [
       ...rights,
@@ -263,8 +263,8 @@ const expectedOfComments = {
       "POST /issues/N/comments",
       "POST /issues/comments/N/reactions"
     ],
-    statements: { SQLite: 37, Postgres: 38 },
-    commits: { SQLite: 16, Postgres: 16 }
+    statements: { SQLite: 38, Postgres: 39 },
+    commits: { SQLite: 17, Postgres: 17 }
   },
   /** A reaction at the beginning and at the end, and the text, which is searched for before it is written. A receipt without an entry. */
   "/aicr help": {

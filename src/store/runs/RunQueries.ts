@@ -87,7 +87,7 @@ export const newest =
 /** Number of runs whose texts one search reads: an index has them in the order of ids. */
 const maxSearched = 20_000
 
-const Searched = record({ count: Field.integer, last: Field.optional(Field.text) })
+const Searched = record({ count: Field.sum, last: Field.optional(Field.text) })
 
 const escapeLike = (term: string): string => term.replace(/[\\%_]/g, (found) => `\\${found}`)
 
