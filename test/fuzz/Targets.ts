@@ -13,6 +13,7 @@ import { triggerCalls } from "./targets/TriggerCalls.ts"
 import { modelText } from "./targets/ModelText.ts"
 import { outsiders } from "./targets/Outsiders.ts"
 import { postedText } from "./targets/PostedText.ts"
+import { prose } from "./targets/Prose.ts"
 import { serverOutput } from "./targets/ServerOutput.ts"
 import { webhookTargets } from "./targets/Webhooks.ts"
 
@@ -28,6 +29,7 @@ export const targets: ReadonlyArray<FuzzTarget> = [
   ...callbackTargets,
   ...outsiders,
   ...serverOutput,
+  prose,
   configuration
 ]
 

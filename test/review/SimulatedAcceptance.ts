@@ -1,12 +1,14 @@
 /**
  * Simulated repositories whose people accept a hidden share of each kind of finding, which drifts in the middle. Findings are published or
  * folded by what became of earlier ones, and an oracle that has the hidden shares folds exactly the kinds below the floor. Authors and sock
- * puppets do what they may: merge without a maintainer, close, dismiss without the permission, and repair their own faults.
+ * puppets do what they may: merge without a maintainer, close, dismiss without the permission, reply, and repair their own faults, until the
+ * end of their changes is decided about as that of every other one.
  */
 import { createHash } from "node:crypto"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Acceptance } from "../../src/domain/Acceptance.ts"
+import { settleOutcome, withReaction } from "../../src/domain/FindingOutcome.ts"
 import type { OutcomeRecord } from "../../src/domain/FindingOutcome.ts"
 import type { JudgedCounts, JudgedFinding } from "../../src/domain/JudgedFinding.ts"
 import type { Severity } from "../../src/domain/Kinds.ts"
@@ -282,21 +284,29 @@ class SimulatedRepository {
   }
 
   #attack(at: number): ReadonlyArray<SimulatedOutcome> {
+    const pick = <A>(all: ReadonlyArray<A>): A | undefined => all[Math.floor(this.#hostile() * all.length)]
     return this.#kinds.map((kind, index) => {
-      const draw = Math.floor(this.#hostile() * 4)
-      const by = this.#hostile() < 0.5 ? "author" : "other"
-      return {
-        targetKey: `${this.#name}#puppet${at}`,
+      const open: OutcomeRecord = {
         fingerprint: digest(`${this.#name} puppet ${at} ${index}`),
         category: kind.category,
         severity: kind.severity,
-        model,
         path: "src/part0.ts",
         title: titleOf(kind, index),
-        outcome: (["fixed", "open_at_merge", "dismissed", "open"] as const)[draw] ?? "open",
-        ...(draw === 2 ? { dismissedBy: by } : {}),
-        ...(draw < 2 ? { mergedBy: by } : {})
+        head: "head",
+        outcome: "open",
+        replied: false
       }
+      const by = pick(["author", "other"] as const) ?? "other"
+      const isDismissed = this.#hostile() < 0.3
+      const replied = this.#hostile() < 0.3
+      const reaction = { fp: open.fingerprint, dismissed: isDismissed, replied, ...(isDismissed ? { by } : {}) }
+      const reacted = withReaction(open, reaction)
+      const state = isDismissed ? reacted.outcome : (pick(["open", "fixed", "partly", "moved_away"] as const) ?? "open")
+      // A maintainer may merge what its author dismissed.
+      const mergedBy = isDismissed && this.#hostile() < 0.5 ? "maintainer" : by
+      const end = pick(["merged", "closed"] as const) ?? "closed"
+      const settledRecord = settleOutcome(reacted, state, { end, head: "end", baseRef: "main", mergedBy }, at)
+      return { ...settledRecord, model, targetKey: `${this.#name}#puppet${at}` }
     })
   }
 }
