@@ -8,6 +8,8 @@
  */
 import { simulateRepository, SimulatedRecords } from "../review/SimulatedAcceptance.ts"
 import type { SimulatedFigures } from "../review/SimulatedAcceptance.ts"
+import { printFigures } from "./PrintFigures.ts"
+import type { Goals } from "./PrintFigures.ts"
 
 const repositories = Number(process.env["AICR_BENCH_REPOSITORIES"] ?? 20)
 const changes = Number(process.env["AICR_BENCH_CHANGES"] ?? 1600)
@@ -29,6 +31,14 @@ const sum = (all: ReadonlyArray<SimulatedFigures>, value: (one: SimulatedFigures
 const share = (part: number, whole: number): number => Number((whole === 0 ? 1 : part / whole).toFixed(4))
 const p90 = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.9) - 1] ?? 0
+
+const goals: Goals = {
+  kept_accepted_share: "at least 0.9",
+  findings_until_folded_p90: "at most 150",
+  findings_until_recovered_p90: "at most 100",
+  critical_folded: "0",
+  sock_puppet_effect: "0"
+}
 
 export const acceptance = {
   name: "acceptance",
@@ -57,7 +67,7 @@ export const acceptance = {
       critical_folded: sum(all, (one) => one.criticalFolded),
       sock_puppet_effect: attacked.filter(({ decisions }, at) => decisions !== all[at]?.decisions).length
     }
-    for (const [name, value] of Object.entries(figures)) process.stdout.write(`${name.padEnd(28)} ${value}\n`)
+    printFigures(figures, goals)
     return figures
   }
 }

@@ -13,6 +13,8 @@ import { review, startFakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import { measureInventory } from "./catchup/Inventory.ts"
+import { printFigures } from "./PrintFigures.ts"
+import type { Goals } from "./PrintFigures.ts"
 
 const repositories = Array.from({ length: 20 }, (_, index) => `team/r${index}`)
 const pullsEach = 3
@@ -93,7 +95,7 @@ const measure = async (): Promise<Record<string, number>> => {
   }
 }
 
-const limits: Readonly<Record<string, string>> = {
+const goals: Goals = {
   found_share: "1",
   doubled: "0",
   requests_per_quiet_repository: "at most 1",
@@ -109,8 +111,7 @@ export const catchup = {
   summary: "changes of 20 repositories that are opened while the service is down, and webhooks of 2,000 repositories",
   run: async (_options: { readonly json: boolean }): Promise<Record<string, number>> => {
     const result = { ...(await measure()), ...(await measureInventory()) }
-    for (const [name, value] of Object.entries(result))
-      process.stdout.write(`${name.padEnd(30)} ${String(value).padStart(8)}   ${limits[name]}\n`)
+    printFigures(result, goals)
     return result
   }
 }

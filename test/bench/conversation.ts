@@ -2,14 +2,18 @@
  * Replies to comments at GitHub, whose requests take 100 ms, while reviews that never end hold every slot: milliseconds from a delivery to the
  * reaction that shows that it was read, and to the reply without the time of the model, and requests to the host per reply. Then at Gitea the
  * process is killed at writes of replies: questions with two replies, and without one.
+ *
+ * `AICR_BENCH_QUESTIONS` and `AICR_BENCH_KILLS` set their numbers.
  */
 import type { Fault } from "../../demo/DemoForge.ts"
 import { getConversations } from "../harness/FakeHostConversations.ts"
 import { startReviewed, writeComment } from "../harness/ReviewedChange.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { printFigures } from "./PrintFigures.ts"
+import type { Goals } from "./PrintFigures.ts"
 
-const questions = 40
-const kills = 200
+const questions = Number(process.env["AICR_BENCH_QUESTIONS"] ?? 40)
+const kills = Number(process.env["AICR_BENCH_KILLS"] ?? 200)
 const modelMillis = 500
 const hostMillis = 100
 const slots = 2
@@ -80,23 +84,30 @@ const countKilled = async () => {
   return { doubled: [...asked.values()].filter((count) => count > 1).length, lost: kills - asked.size }
 }
 
+const goals: Goals = {
+  ack_p95_ms: "at most 2000",
+  reply_overhead_ms: "at most 1000",
+  doubled: "0",
+  lost: "0"
+}
+
 export const conversation = {
   name: "conversation",
   summary:
     "replies to comments while reviews hold every slot: delay, overhead, requests; doubled and lost ones over 200 kills",
   run: async (_options: { readonly json: boolean }): Promise<Record<string, number>> => {
     const { ack, overhead, requests } = await measureReplies()
-    process.stdout.write(
-      `${questions} questions: reaction after ${ack.toFixed(0)} ms, ${overhead.toFixed(0)} ms beyond the model (p95), ${requests.toFixed(1)} requests\n`
-    )
     const { doubled, lost } = await countKilled()
-    process.stdout.write(`${kills} kills: ${doubled} doubled, ${lost} lost\n`)
-    return {
+    const figures = {
+      questions,
       ack_p95_ms: Math.round(ack),
       reply_overhead_ms: Math.round(overhead),
       requests_per_reply: Number(requests.toFixed(2)),
+      kills,
       doubled,
       lost
     }
+    printFigures(figures, goals)
+    return figures
   }
 }

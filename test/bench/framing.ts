@@ -6,6 +6,7 @@
  * `AICR_BENCH_CHANGES` sets the number of changes.
  */
 import { noFigures, reviewFramed } from "../engine/FramedChanges.ts"
+import { printFigures } from "./PrintFigures.ts"
 
 const changes = Number(process.env["AICR_BENCH_CHANGES"] ?? 100)
 
@@ -28,7 +29,7 @@ export const framing = {
       blind_prompts_equal: shareOf(sum.equal, sum.changes),
       tokens_ratio: shareOf(sum.tokens, sum.tokensBefore)
     }
-    for (const [name, value] of Object.entries(figures)) process.stdout.write(`${name.padEnd(26)} ${value}\n`)
+    printFigures(figures, {})
     return figures
   }
 }

@@ -6,8 +6,12 @@
  * `AICR_BENCH_CHANGES` sets the number of changes.
  */
 import { settleHistories } from "../engine/SettleHistories.ts"
+import { printFigures } from "./PrintFigures.ts"
+import type { Goals } from "./PrintFigures.ts"
 
 const changes = Number(process.env["AICR_BENCH_CHANGES"] ?? 2000)
+
+const goals: Goals = { right_share: "at least 0.995", settle_p99_s: "at most 60" }
 
 export const outcomes = {
   name: "outcomes",
@@ -31,7 +35,7 @@ export const outcomes = {
       settle_p50_s: Number((seconds[Math.floor(seconds.length * 0.5)] ?? 0).toFixed(3)),
       settle_p99_s: Number((seconds[Math.floor(seconds.length * 0.99)] ?? 0).toFixed(3))
     }
-    for (const [name, value] of Object.entries(figures)) process.stdout.write(`${name.padEnd(26)} ${value}\n`)
+    printFigures(figures, goals)
     return figures
   }
 }

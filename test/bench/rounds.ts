@@ -8,6 +8,8 @@
  */
 import { addFigures, simulateRounds } from "../engine/SimulatedRounds.ts"
 import type { RoundFigures } from "../engine/SimulatedRounds.ts"
+import { printFigures } from "./PrintFigures.ts"
+import type { Goals } from "./PrintFigures.ts"
 
 const changes = Number(process.env["AICR_BENCH_CHANGES"] ?? 200)
 const roundsPerChange = 8
@@ -28,6 +30,13 @@ const simulateAll = async (): Promise<RoundFigures> => {
 
 const shareOf = (part: number, whole: number): number => Number((whole === 0 ? 1 : part / whole).toFixed(4))
 
+const goals: Goals = {
+  late_published_below_high: "0",
+  planted_new_published: "1",
+  silent_when_clean: "1",
+  tokens_ratio: "at most 1.1"
+}
+
 export const rounds = {
   name: "rounds",
   summary:
@@ -45,7 +54,7 @@ export const rounds = {
       silent_when_clean: shareOf(sum.silent, sum.clean),
       tokens_ratio: shareOf(sum.tokens, sum.tokensBefore)
     }
-    for (const [name, value] of Object.entries(figures)) process.stdout.write(`${name.padEnd(26)} ${value}\n`)
+    printFigures(figures, goals)
     return figures
   }
 }
