@@ -15,7 +15,7 @@ it("has a column for each field of any record, also of nested ones, and texts of
   )
 })
 
-it.each(["=1+1", "+1", "-1+2", "@SUM(A1)", "\tx", "\rx"])("%j is no formula of a spreadsheet", (title) => {
+it.each(["=1+1", "+1", "-1+2", "@SUM(A1)", "\tx", "\rx"])("%j is a text in a spreadsheet", (title) => {
   const [, row = ""] = toCsv([{ title }], describe).split("title\r\n")
   expect(row.replace('"', "").startsWith("'")).toBe(true)
 })
