@@ -67,7 +67,7 @@ export interface OutcomePage {
   readonly limit: number
 }
 
-/** What findings are counted by. Rules are those that findings cite. */
+/** Groups by which findings are counted. Rules are those that findings cite. */
 export const FindingGrouping = Schema.Literals(["category", "severity", "rule", "repository", "workspace"])
 export type FindingGrouping = typeof FindingGrouping.Type
 
