@@ -21,7 +21,7 @@ export interface ReplyAddress {
 
 export interface ChatClient {
   /** Markup of its messages. */
-  readonly markup: "feishu" | "wecom"
+  readonly markup: "feishu" | "slack" | "wecom"
   /** True if its messages show buttons. */
   readonly hasButtons: boolean
   /**

@@ -4,10 +4,11 @@ import type { Redacted } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
 import type { ChatConnection } from "../config/schema/Im.ts"
 import { ChatSends } from "../store/ChatSends.ts"
-import { ChatApps, identityKey, platformUrl, shared } from "./ChatApps.ts"
+import { ChatApps, identityKey, findPlatform, platformUrl, shared } from "./ChatApps.ts"
 import type { ChatClient } from "./ChatClient.ts"
 import { makeFeishuClient } from "./feishu/Client.ts"
 import type { ChatConnectionKind } from "./ReadConnection.ts"
+import { makeSlackClient } from "./slack/Client.ts"
 import { makeWecomAppClient, makeWecomBotClient } from "./wecom/Client.ts"
 
 type Settings = ChatConnection & { readonly secret: Redacted.Redacted | undefined; readonly baseUrl: string }
@@ -26,7 +27,9 @@ const rows: Readonly<Record<ChatConnectionKind, (parts: Parts, settings: Setting
     const app = { baseUrl, corpId, agentId: String(agent) }
     return makeWecomAppClient(apps.wecom({ ...app, secret }), { ...app, accounts }, sends)
   },
-  wecom_aibot: (_parts, { baseUrl }) => makeWecomBotClient(baseUrl)
+  wecom_aibot: (_parts, { baseUrl }) => makeWecomBotClient(baseUrl),
+  slack_app: ({ apps }, { baseUrl, secret }) =>
+    secret === undefined ? undefined : makeSlackClient(apps.slack({ baseUrl, token: secret }))
 }
 
 export class ChatClients extends Context.Service<
@@ -46,8 +49,8 @@ export class ChatClients extends Context.Service<
           const connection = Object.hasOwn(document.im.connections, id) ? document.im.connections[id] : undefined
           if (connection?.enabled !== true) return undefined
           const { accounts, agent_id, app_id, base_url, corp_id, kind } = connection
-          const secret = credential(connection, "app_secret")
-          const baseUrl = platformUrl(kind === "feishu_app" ? "feishu" : "wecom", base_url)
+          const secret = credential(connection, kind === "slack_app" ? "bot_token" : "app_secret")
+          const baseUrl = platformUrl(findPlatform(kind), base_url)
           return shared(clients, identityKey([kind, baseUrl, corp_id, agent_id, app_id, accounts], secret), () =>
             rows[kind](parts, { ...connection, secret, baseUrl })
           )

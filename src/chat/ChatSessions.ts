@@ -7,12 +7,13 @@ import type { ChatSession } from "./ChatSession.ts"
 import { makeFeishuSession } from "./feishu/Session.ts"
 import type { ChatConnectionKind } from "./ReadConnection.ts"
 import { receiveMode } from "./ReceiveMode.ts"
+import { makeSlackSession } from "./slack/Session.ts"
 import { makeWecomSession } from "./wecom/Session.ts"
 
 const wecomSocketUrl = "wss://openws.work.weixin.qq.com"
 
 interface Row {
-  readonly secret: "app_secret" | "secret"
+  readonly secret: "app_secret" | "app_token" | "secret"
   readonly open: (connection: ChatConnection, secret: Redacted.Redacted, key: string) => ChatSession
 }
 
@@ -31,6 +32,11 @@ const rows: Readonly<Record<ChatConnectionKind, Row | undefined>> = {
         { url: url === undefined ? wecomSocketUrl : url.replace(/^http/, "ws"), botId, botName, secret },
         key
       )
+  },
+  slack_app: {
+    secret: "app_token",
+    open: ({ app_id: appId, base_url: url }, token, key) =>
+      makeSlackSession({ baseUrl: platformUrl("slack", url), appId, token }, key)
   }
 }
 

@@ -140,9 +140,28 @@ const wecomApp: Row = {
   })
 }
 
+/** Checks the token of the bot; that of the app is for the long connection. */
+const slackApp: Row = {
+  token: Effect.fnUntraced(function* ({ connection, secret }) {
+    const baseUrl = platformUrl("slack", connection.base_url)
+    const response = yield* (yield* ChatApps).slack({ baseUrl, token: secret }).write("auth.test", {})
+    return `bot ${textAt(response, ["user"]) ?? ""} of ${textAt(response, ["team"]) ?? "the workspace"}`
+  }),
+  permissions: undefined,
+  receiving: undefined,
+  message: Effect.fnUntraced(function* ({ connection, secret }, to) {
+    const baseUrl = platformUrl("slack", connection.base_url)
+    yield* (yield* ChatApps)
+      .slack({ baseUrl, token: secret })
+      .write("chat.postMessage", { channel: to, text: testText })
+    return `sent to ${to}`
+  })
+}
+
 const rows: Readonly<Record<ChatConnection["kind"], Row | undefined>> = {
   feishu_app: feishu,
   wecom_app: wecomApp,
+  slack_app: slackApp,
   // Everything of a bot needs its long connection, of which the service has the only one.
   wecom_aibot: undefined
 }
@@ -192,7 +211,7 @@ export const checkChat = Effect.fnUntraced(function* (snapshot: Snapshot, id: st
   const { connections } = snapshot.document.im
   const connection = Object.hasOwn(connections, id) ? connections[id] : undefined
   const isBot = connection?.kind === "wecom_aibot"
-  const secretName = isBot ? "secret" : "app_secret"
+  const secretName = isBot ? "secret" : connection?.kind === "slack_app" ? "bot_token" : "app_secret"
   const secret = connection === undefined ? undefined : snapshot.credential(connection, secretName)
   const failed = (detail: string): ReadonlyArray<ChatPoint> => [{ point: "connection", state: "failed", detail }]
   if (connection === undefined)

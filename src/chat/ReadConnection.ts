@@ -28,7 +28,9 @@ interface CallbackForm {
 const wecom = { token: "token", key: "encoding_aes_key" } as const
 
 /** A connection of each kind, as its platform calls. */
-const forms: Readonly<Record<ChatConnectionKind, CallbackForm>> = {
+const forms: Readonly<Record<ChatConnectionKind, CallbackForm | undefined>> = {
+  // Slack sends everything over the long connection.
+  slack_app: undefined,
   feishu_app: {
     token: "verification_token",
     key: "encrypt_key",
@@ -60,6 +62,7 @@ export const findCallbackReader = (
   if (!enabled) return disabled("the connection is disabled")
   if (callback?.enabled !== true) return disabled("its callback is disabled")
   const form = forms[kind]
+  if (form === undefined) return disabled("its kind has no callback")
   const token = credential(callback, form.token)
   const key = credential(callback, form.key)
   if (token === undefined || key === undefined) return disabled("a credential of its callback is not set")

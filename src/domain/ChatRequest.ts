@@ -77,7 +77,7 @@ export type ChatRequestName = (typeof chatRequestNames)[number]
 
 /** A person of a chat platform by an exact id. Ids of different types are different people. */
 export const ChatPrincipal = Schema.Struct({
-  type: Schema.Literals(["wecom_userid", "wecom_encrypted_userid", "feishu_open_id"]),
+  type: Schema.Literals(["wecom_userid", "wecom_encrypted_userid", "feishu_open_id", "slack_user"]),
   id: Schema.String
 })
 export type ChatPrincipal = typeof ChatPrincipal.Type

@@ -111,12 +111,14 @@ const vocabulary = {
   connectionKind: {
     feishu_app: ["im_app_a"],
     wecom_app: ["im_app_b"],
-    wecom_aibot: ["im_aibot_b"]
+    wecom_aibot: ["im_aibot_b"],
+    slack_app: []
   },
   principalType: {
     wecom_userid: ["im_b_userid"],
     wecom_encrypted_userid: ["im_b_encrypted_userid"],
-    feishu_open_id: ["im_a_open_id"]
+    feishu_open_id: ["im_a_open_id"],
+    slack_user: []
   },
   scopeKind: {
     any: [],
@@ -126,7 +128,9 @@ const vocabulary = {
     wecom_extattr: ["im_b_extattr"],
     feishu_chat: ["im_a_chat"],
     feishu_department: ["im_a_department"],
-    feishu_job_title: ["im_a_job_title"]
+    feishu_job_title: ["im_a_job_title"],
+    slack_channel: [],
+    slack_usergroup: []
   },
   identityScope: {
     wecom_corp: ["im_b_corp"],

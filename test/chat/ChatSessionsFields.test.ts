@@ -3,6 +3,7 @@ import { Redacted } from "effect"
 import { describe, expect, it } from "vitest"
 import { findSession } from "../../src/chat/ChatSessions.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
+import { FakeSlack, slackTokens } from "../harness/FakeSlack.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import { startSession } from "./Sessions.ts"
@@ -24,6 +25,21 @@ describe("long connections", () => {
     running.end.catch(() => {})
     await waitUntil(() => platform.wecomSocket.isSubscribed("bot"), { describe: () => "a subscription" })
     expect(platform.wecomSocket.subscriptions).toBe(1)
+  })
+
+  it.each([
+    ["app_token", { app_token: Redacted.make(slackTokens.app) }],
+    ["app_token_env", { app_token_env: "APP" }]
+  ])("%s opens that of a Slack app at base_url", async (_, token) => {
+    await using slack = await FakeSlack.start()
+    const connection = { kind: "slack_app", bot_token: Redacted.make("b"), ...token, base_url: slack.url }
+    const snapshot = testSnapshot({ im: { connections: { c: connection } } }, { APP: slackTokens.app })
+    const session = findSession(snapshot, "c", undefined)
+    if (session === undefined) throw new Error("no session")
+    await using running = startSession(session)
+    running.end.catch(() => {})
+    await waitUntil(() => running.state.ready === 1, { describe: () => "a greeting" })
+    expect(slack.opened).toBe(1)
   })
 
   it("are opened by feishu_app and wecom_aibot without an enabled callback", () => {

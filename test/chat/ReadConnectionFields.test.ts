@@ -7,6 +7,7 @@ import { encryptFeishu, feishuHeaders } from "../../demo/DemoChat.ts"
 import { ChatSends } from "../../src/store/ChatSends.ts"
 import { encryptWecom, wecomKey, wecomQuery } from "../harness/ChatSigning.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
+import { FakeSlack, slackTokens } from "../harness/FakeSlack.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { uncounted } from "../harness/Owners.ts"
 
@@ -175,5 +176,22 @@ describe("fields of connections", () => {
     })
     expect(await Effect.runPromise(Effect.provide(check, Layer.provide(ChatClients.layer, uncounted)))).toBe("ready")
     expect(platform.calls.map(({ path }) => path)).toContain("/open-apis/bot/v3/info")
+  })
+
+  it.each([
+    ["bot_token", { bot_token: Redacted.make(slackTokens.bot) }],
+    ["bot_token_env", { bot_token_env: "BOT" }]
+  ])("%s is the token of a Slack bot at base_url", async (_, token) => {
+    await using slack = await FakeSlack.start()
+    const connection = { kind: "slack_app", app_token: Redacted.make("a"), ...token, base_url: slack.url }
+    const snapshot = testSnapshot({ im: { connections: { c: connection } } }, { BOT: slackTokens.bot })
+    const check = Effect.gen(function* () {
+      const client = (yield* ChatClients).of(snapshot, "c")
+      if (client === undefined) return "no client"
+      yield* client.check
+      return "ready"
+    })
+    expect(await Effect.runPromise(Effect.provide(check, Layer.provide(ChatClients.layer, uncounted)))).toBe("ready")
+    expect(readerOf(connection)).toMatchObject({ _tag: "Disabled" })
   })
 })

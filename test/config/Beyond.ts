@@ -17,6 +17,8 @@ export const beyond: ReadonlyArray<Row> = [
   ["agent.sandbox.native.first_uid", "int 1000-2147418111", "1900000000", "First user id"],
   ["agent.web_search.max_queries", "int 1-1000", "20", "Queries of one pass"],
   ["im.connections.<id>.bot_name", "string", "—", "wecom_aibot"],
+  ...credential("im.connections.<id>.app_token", "slack_app"),
+  ...credential("im.connections.<id>.bot_token", "slack_app"),
   ["im.connections.<id>.accounts", "int 1-10000000", "100 (runtime)", "wecom_app"],
   ["im.command_bindings.<id>.ask", "boolean", "false", "Questions about reviews"],
   ["config_sources.database.approvals", "int 0-10", "0", "Approvals of a draft"],

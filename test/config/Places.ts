@@ -158,6 +158,8 @@ const surroundings: ReadonlyArray<readonly [RegExp, (tree: Tree) => Tree]> = [
     /^im\.connections\.<id>\.(corp_id|agent_id|accounts)/,
     connection({ kind: "wecom_app", corp_id: "c", agent_id: 1, app_secret: "s" })
   ],
+  [/^im\.connections\.<id>\.app_token/, connection({ kind: "slack_app", bot_token: "b" })],
+  [/^im\.connections\.<id>\.bot_token/, connection({ kind: "slack_app", app_token: "a" })],
   [/^im\.connections\.<id>\.app_secret/, connection({ kind: "feishu_app", app_id: "a" })],
   [
     /^im\.connections\.<id>\.callback\.(token|encoding)/,

@@ -7,7 +7,7 @@ import { count, maybe, maybeReason, maybeTime, recordId, text, time } from "./Fi
 
 export const ChatConnectionRecord = Schema.Struct({
   id: text("Id of the connection"),
-  kind: text("feishu_app, wecom_app or wecom_aibot"),
+  kind: text("feishu_app, wecom_app, wecom_aibot or slack_app"),
   enabled: Schema.Boolean,
   receives: Schema.Literals(["callback", "long_connection", "nothing"]).annotate({
     description: "How messages arrive"

@@ -7,15 +7,19 @@ import type { Redacted } from "effect"
 import type { ForgeError } from "../../forge/ForgeError.ts"
 import { requestFailed } from "../../forge/ForgeError.ts"
 import { ChatApps, identityKey } from "../ChatApps.ts"
-import type { FeishuApp, WecomApp } from "../ChatApps.ts"
+import type { FeishuApp, SlackToken, WecomApp } from "../ChatApps.ts"
 import { makeFeishuDirectory } from "../feishu/Directory.ts"
+import { makeSlackDirectory } from "../slack/Directory.ts"
 import { makeWecomDirectory } from "../wecom/Directory.ts"
 import type { DirectoryReader } from "./DirectoryReader.ts"
 import type { ChatMember } from "./Member.ts"
 import type { MemberScope } from "./Scope.ts"
 import { scopeKey } from "./Scope.ts"
 
-export type DirectoryApp = ({ readonly platform: "feishu" } & FeishuApp) | ({ readonly platform: "wecom" } & WecomApp)
+export type DirectoryApp =
+  | ({ readonly platform: "feishu" } & FeishuApp)
+  | ({ readonly platform: "slack" } & SlackToken)
+  | ({ readonly platform: "wecom" } & WecomApp)
 
 const retryMillis = 30_000
 const timeout = Duration.seconds(30)
@@ -33,6 +37,7 @@ const tooSlow = requestFailed("unavailable", "member directory", {
 })
 
 const appKey = (app: DirectoryApp): string => {
+  if (app.platform === "slack") return identityKey([app.platform, app.baseUrl], app.token)
   const secret: Redacted.Redacted = app.secret
   return app.platform === "feishu"
     ? identityKey([app.platform, app.baseUrl, app.appId], secret)
@@ -81,6 +86,7 @@ const makeDirectories = () => {
 
   const readerOf = Effect.fnUntraced(function* (app: DirectoryApp) {
     const apps = yield* ChatApps
+    if (app.platform === "slack") return makeSlackDirectory(apps.slack(app))
     const reader: DirectoryReader =
       app.platform === "feishu" ? makeFeishuDirectory(apps.feishu(app)) : makeWecomDirectory(apps.wecom(app))
     return reader

@@ -15,6 +15,9 @@ const connectionNamed = ({ document }: Configured, id: string): ChatConnection |
 const toApp = (snapshot: Configured, connection: ChatConnection): DirectoryApp | undefined => {
   const secret = snapshot.credential(connection, "app_secret")
   const { agent_id: agent, app_id: appId, base_url: url, corp_id: corpId, kind } = connection
+  const token = snapshot.credential(connection, "bot_token")
+  if (kind === "slack_app" && token !== undefined)
+    return { platform: "slack", baseUrl: platformUrl("slack", url), token }
   if (secret === undefined) return undefined
   if (kind === "feishu_app" && appId !== undefined)
     return { platform: "feishu", baseUrl: platformUrl("feishu", url), appId, secret }

@@ -4,7 +4,10 @@ import type { Actor } from "../../config/schema/Im.ts"
 export type MemberScope =
   | { readonly kind: "feishu_chat"; readonly id: string }
   | { readonly kind: "feishu_department" | "wecom_department"; readonly id: string; readonly recursive: boolean }
-  | { readonly kind: "feishu_job_title" | "wecom_tag" | "wecom_position"; readonly id: string }
+  | {
+      readonly kind: "feishu_job_title" | "slack_channel" | "slack_usergroup" | "wecom_tag" | "wecom_position"
+      readonly id: string
+    }
   | { readonly kind: "wecom_extattr"; readonly name: string; readonly value: string }
 
 /** Names a scope; equal scopes have equal keys. */
@@ -19,6 +22,8 @@ export const toScope = ({ chat_id: chat, id, kind, name, recursive = true, value
     case "wecom_department":
       return id === undefined ? undefined : { kind, id, recursive }
     case "feishu_job_title":
+    case "slack_channel":
+    case "slack_usergroup":
     case "wecom_tag":
     case "wecom_position":
       return id === undefined ? undefined : { kind, id }

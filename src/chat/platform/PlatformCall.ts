@@ -49,6 +49,31 @@ const reasons: ReadonlyMap<number, ForgeError["reason"]> = new Map([
   ...[45_009, 45_033, -1, 6000].map((code) => [code, "rate_limited"] as const)
 ])
 
+/** Names of errors of Slack, which come with status 200. */
+const namedReasons: ReadonlyMap<string, ForgeError["reason"]> = new Map([
+  ...["invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive"].map(
+    (name) => [name, "unauthorized"] as const
+  ),
+  ...[
+    "missing_scope",
+    "not_in_channel",
+    "channel_not_found",
+    "is_archived",
+    "restricted_action",
+    "not_allowed_token_type",
+    "access_denied"
+  ].map((name) => [name, "forbidden"] as const),
+  ...["ratelimited", "rate_limited"].map((name) => [name, "rate_limited"] as const),
+  ...["message_not_found", "cant_update_message", "edit_window_closed"].map((name) => [name, "not_found"] as const)
+])
+/** The outcome of a write with one of these is unknown. */
+const transientNames: ReadonlySet<string> = new Set([
+  "internal_error",
+  "fatal_error",
+  "service_unavailable",
+  "request_timeout"
+])
+
 const advice: Partial<Record<ForgeError["reason"], Reason>> = {
   unauthorized: { _tag: "CheckConnectionCredentials" },
   forbidden: { _tag: "ApplicationLacksPermission" },
@@ -65,6 +90,13 @@ const findWait = ({ headers }: HostResponse): number => {
     ? Math.min(Number(seconds) * 1000, maxWaitMillis)
     : defaultWaitMillis
 }
+
+/** Returns the name of the error of a response of Slack. */
+const findNamed = (json: JsonObject | undefined): string | undefined =>
+  json?.["ok"] === false ? (textAt(json, ["error"]) ?? "unknown") : undefined
+
+const toNamedReason = (name: string, writes: boolean): ForgeError["reason"] =>
+  namedReasons.get(name) ?? (transientNames.has(name) ? (writes ? "unknown_outcome" : "unavailable") : "invalid")
 
 const toReason = ({ status }: HostResponse, code: number | undefined, writes: boolean): ForgeError["reason"] => {
   const byCode = code === undefined ? undefined : reasons.get(code)
@@ -90,10 +122,18 @@ export const readResponse = (
 ): JsonObject | ForgeError => {
   const json = parseJson(response.body)
   const code = numberAt(json, "code") ?? numberAt(json, "errcode")
-  if (json !== undefined && response.status < 300 && (code === undefined || code === 0)) return json
+  const named = findNamed(json)
+  if (json !== undefined && named === undefined && response.status < 300 && (code === undefined || code === 0))
+    return json
   const unreadable = json === undefined && response.status < 300
-  const reason = unreadable ? (writes ? "unknown_outcome" : "invalid") : toReason(response, code, writes)
-  const detail = textAt(json, ["msg"], 2000) ?? textAt(json, ["errmsg"], 2000)
+  const reason = unreadable
+    ? writes
+      ? "unknown_outcome"
+      : "invalid"
+    : named === undefined || response.status >= 300
+      ? toReason(response, code, writes)
+      : toNamedReason(named, writes)
+  const detail = textAt(json, ["msg"], 2000) ?? textAt(json, ["errmsg"], 2000) ?? named
   return new ForgeError({
     reason,
     status: response.status,

@@ -4,7 +4,8 @@
  */
 import { Cause, Deferred, Effect, Queue } from "effect"
 import type { Scope } from "effect"
-import { Agent, EnvHttpProxyAgent, WebSocket } from "undici"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
+import { Agent, EnvHttpProxyAgent, ping, WebSocket } from "undici"
 import type { Reason } from "../../domain/Reason.ts"
 import { ChatSessionEnd } from "../ChatSession.ts"
 
@@ -19,6 +20,8 @@ export interface ChatSocket {
   /** Takes the next message; fails when the socket has ended. */
   readonly take: Effect.Effect<string | Uint8Array, ChatSessionEnd>
   readonly send: (data: string | Uint8Array) => Effect.Effect<void, ChatSessionEnd>
+  /** Sends a ping of the protocol; fails unless the platform responds to it in time. */
+  readonly probe: Effect.Effect<void, ChatSessionEnd>
 }
 
 const lost = (why: Reason): ChatSessionEnd => new ChatSessionEnd({ reason: "lost", why })
@@ -54,6 +57,23 @@ const listen = (
   })
 }
 
+const pongs = "undici:websocket:pong"
+const pongTimeout = "10 seconds"
+
+const isPongOf = (message: unknown, socket: WebSocket): boolean =>
+  typeof message === "object" && message !== null && "websocket" in message && message.websocket === socket
+
+/** The socket reports pongs on a channel of the process only. */
+const probe = (socket: WebSocket): Effect.Effect<void, ChatSessionEnd> =>
+  Effect.callback<void>((resume) => {
+    const listener = (message: unknown) => {
+      if (isPongOf(message, socket)) resume(Effect.void)
+    }
+    subscribe(pongs, listener)
+    ping(socket)
+    return Effect.sync(() => void unsubscribe(pongs, listener))
+  }).pipe(Effect.timeoutOrElse({ duration: pongTimeout, orElse: () => Effect.fail(lost({ _tag: "SilentAfterPing" })) }))
+
 const isUsable = (url: string): boolean => URL.canParse(url) && /^wss?:$/.test(new URL(url).protocol)
 
 /** Opens a socket, which is closed with the scope. */
@@ -79,6 +99,9 @@ export const openSocket = Effect.fnUntraced(function* (
   )
   return {
     take: Queue.take(received),
+    probe: Effect.suspend(() =>
+      socket.readyState === WebSocket.OPEN ? probe(socket) : Effect.fail(lost({ _tag: "LongConnectionClosed" }))
+    ),
     send: (data) =>
       Effect.suspend(() => {
         if (socket.readyState !== WebSocket.OPEN) return Effect.fail(lost({ _tag: "LongConnectionClosed" }))

@@ -11,8 +11,8 @@ import { verbatimReason } from "../../domain/Reason.ts"
 /** Protocols by kind of conversation. */
 const conversations: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["app_direct", ["feishu_app", "wecom_app"]],
-  ["bot_direct", ["feishu_app", "wecom_aibot"]],
-  ["group", ["feishu_app", "wecom_app", "wecom_aibot"]]
+  ["bot_direct", ["feishu_app", "wecom_aibot", "slack_app"]],
+  ["group", ["feishu_app", "wecom_app", "wecom_aibot", "slack_app"]]
 ])
 
 export const checkChat: Check = (tree, { error, warning }) => {
@@ -96,7 +96,9 @@ const checkConnection = ({ path, value }: TreePosition<Tree>, error: Report): vo
   const missing = (key: string, reason: Reason): void => error({ path: [...path, key], reason, at: "value" })
   const callback = recordAt(value, "callback")
   const called = callback["enabled"] === true
-  if (kind !== "wecom_aibot" && !has(value, "app_secret"))
+  for (const key of kind === "slack_app" ? ["app_token", "bot_token"] : [])
+    if (!has(value, key)) missing(`${key}_env`, { _tag: "ConnectionTokenMissing", kind, key })
+  if (kind !== "wecom_aibot" && kind !== "slack_app" && !has(value, "app_secret"))
     missing("app_secret_env", { _tag: "ConnectionSecretMissing", kind })
   if (kind === "wecom_aibot" && !called) {
     if (value["aibot_id"] === undefined) missing("aibot_id", { _tag: "BotIdMissing" })
@@ -123,7 +125,7 @@ const checkActors = ({ path, value }: TreePosition<Tree>, connection: Tree | und
       error({ path: at, reason: { _tag: "ActorWithoutType" }, at: "value" })
       continue
     }
-    const byId = type !== undefined || /_(department|tag|position|job_title)$/.test(name)
+    const byId = type !== undefined || /_(department|tag|position|job_title|channel|usergroup)$/.test(name)
     if (byId && id === undefined) error({ path: [...at, "id"], reason: { _tag: "NeededBy", who: name }, at: "value" })
     if (platform !== undefined && name !== "any" && !name.startsWith(`${platform}_`))
       error({ path: at, reason: { _tag: "NotOnConnection", name, protocol: protocol ?? "" }, at: "value" })

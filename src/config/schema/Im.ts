@@ -19,6 +19,7 @@ import {
 } from "../fields/Scalars.ts"
 
 const feishu = { when: kinds("feishu_app") }
+const slack = { when: kinds("slack_app") }
 const wecom = { when: kinds("wecom_app", "wecom_aibot") }
 
 export const Callback = Schema.Struct({
@@ -52,7 +53,10 @@ export const ChatConnection = Schema.Struct({
   }),
   aibot_id: optional(Text, "im.connections.<id>.aibot_id", { when: kinds("wecom_aibot") }),
   bot_name: optional(Text, "im.connections.<id>.bot_name", { when: kinds("wecom_aibot") }),
-  app_id: optional(Text, "im.connections.<id>.app_id", { ...feishu, requiredWhen: feishu.when }),
+  app_id: optional(Text, "im.connections.<id>.app_id", {
+    when: kinds("feishu_app", "slack_app"),
+    requiredWhen: feishu.when
+  }),
   app_secret_env: optional(EnvName, "im.connections.<id>.app_secret_env", {
     when: kinds("wecom_app", "feishu_app")
   }),
@@ -67,11 +71,17 @@ export const ChatConnection = Schema.Struct({
     when: kinds("wecom_aibot"),
     exclusive: ["secret_env"]
   }),
+  app_token_env: optional(EnvName, "im.connections.<id>.app_token_env", slack),
+  app_token: optional(Secret, "im.connections.<id>.app_token", { ...slack, exclusive: ["app_token_env"] }),
+  bot_token_env: optional(EnvName, "im.connections.<id>.bot_token_env", slack),
+  bot_token: optional(Secret, "im.connections.<id>.bot_token", { ...slack, exclusive: ["bot_token_env"] }),
   base_url: optional(Url, "im.connections.<id>.base_url", {
     destination: true
   }),
   tenant_key: optional(Text, "im.connections.<id>.tenant_key", feishu),
-  callback: optional(Callback, "im.connections.<id>.callback")
+  callback: optional(Callback, "im.connections.<id>.callback", {
+    when: kinds("feishu_app", "wecom_app", "wecom_aibot")
+  })
 })
 export type ChatConnection = Resolved<typeof ChatConnection>
 

@@ -19,6 +19,7 @@ export const chatReasons = {
   TooManyMessagesWait: {},
   LongConnectionAddressInvalid: {},
   LongConnectionNotOpened: {},
+  LongConnectionOff: {},
   PlatformTakesNoMessages: {},
   NoConnectionAddress: { operation: "text" },
   SilentAfterPing: {},

@@ -34,6 +34,7 @@ export const configEntityReasons = {
   ReviewNeedsRecords: {},
   ActorMatchesNobody: { kind: "text" },
   ConnectionSecretMissing: { kind: "text" },
+  ConnectionTokenMissing: { kind: "text", key: "text" },
   BotIdMissing: {},
   BotSecretMissing: {},
   CallbackKeyMissing: { kind: "text", key: "text" },

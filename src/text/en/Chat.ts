@@ -20,6 +20,7 @@ export const chatTexts = {
   LongConnectionNotOpened: "the long connection was not opened in time",
   PlatformTakesNoMessages: "the platform does not take messages",
   NoConnectionAddress: "{operation}: no address in the response",
+  LongConnectionOff: "the long connection is switched off at the platform (Socket Mode of the app)",
   SilentAfterPing: "the platform sent nothing after a ping",
   OtherConnectionOpened: "another connection of this bot was opened, and the platform ended this one",
   MessageNotStored: "message not stored: {error}",

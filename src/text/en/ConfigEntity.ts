@@ -42,6 +42,7 @@ export const configEntityTexts = {
     "{kind} matches no one, because a bot reads no member directory; add a connection of kind wecom_app of the same corporation",
   ConnectionSecretMissing: "missing; kind {kind} needs app_secret_env or app_secret",
   BotIdMissing: "missing; a long connection needs it (or enable callback)",
+  ConnectionTokenMissing: "missing; kind {kind} needs {key}_env or {key}",
   BotSecretMissing: "missing; a long connection needs secret_env or secret (or enable callback)",
   CallbackKeyMissing: "missing; an enabled callback of kind {kind} needs {key}_env or {key}",
   ActorWithoutType: "needs type (an exact principal) or kind (a scope)",

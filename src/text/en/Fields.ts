@@ -163,7 +163,12 @@ export const fieldTexts = {
   "im.connections.<id>.app_id": "Application id.",
   "im.connections.<id>.app_secret": "Literal application secret. Sealed when published.",
   "im.connections.<id>.app_secret_env": "Environment variable that holds the application secret.",
+  "im.connections.<id>.app_token": "Literal token of the app (`xapp-`) for its long connection. Sealed when published.",
+  "im.connections.<id>.app_token_env":
+    "Environment variable that holds the token of the app (`xapp-`) for its long connection.",
   "im.connections.<id>.base_url": "Base URL of the platform's API: of Lark, or of a private deployment.",
+  "im.connections.<id>.bot_token": "Literal token of the bot (`xoxb-`). Sealed when published.",
+  "im.connections.<id>.bot_token_env": "Environment variable that holds the token of the bot (`xoxb-`).",
   "im.connections.<id>.callback":
     "Receive messages by callback. Omitted or disabled: the service opens a long connection, if the platform supports it.",
   "im.connections.<id>.callback.enabled": "Serve GET and POST /callbacks/im/<connection>.",

@@ -19,6 +19,7 @@ export const chatTexts = {
   LongConnectionNotOpened: "长连接未及时建立",
   PlatformTakesNoMessages: "平台不接收消息",
   NoConnectionAddress: "{operation}：响应中没有地址",
+  LongConnectionOff: "平台已关闭长连接（应用的 Socket Mode）",
   SilentAfterPing: "平台在 ping 之后没有任何响应",
   OtherConnectionOpened: "此机器人的另一个连接已打开，平台结束了这一个",
   MessageNotStored: "消息未保存：{error}",

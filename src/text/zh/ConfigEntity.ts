@@ -36,6 +36,7 @@ export const configEntityTexts = {
   ActorMatchesNobody: "{kind} 不匹配任何人，因为机器人不读取成员目录；请添加同一企业的 wecom_app 类型的连接",
   ConnectionSecretMissing: "缺少；{kind} 类型需要 app_secret_env 或 app_secret",
   BotIdMissing: "缺少；长连接需要它（或启用 callback）",
+  ConnectionTokenMissing: "缺少；{kind} 类型需要 {key}_env 或 {key}",
   BotSecretMissing: "缺少；长连接需要 secret_env 或 secret（或启用 callback）",
   CallbackKeyMissing: "缺少；{kind} 类型启用的回调需要 {key}_env 或 {key}",
   ActorWithoutType: "需要 type（确切的主体）或 kind（范围）",

@@ -6,6 +6,7 @@ import { Directories } from "../../../src/chat/members/Directories.ts"
 import type { DirectoryApp } from "../../../src/chat/members/Directories.ts"
 import type { MemberScope } from "../../../src/chat/members/Scope.ts"
 import { FakeChatPlatform, platformSecrets } from "../../harness/FakeChatPlatform.ts"
+import { FakeSlack, slackTokens } from "../../harness/FakeSlack.ts"
 import { waitUntil } from "../../harness/Wait.ts"
 
 describe("directories of chat platforms", () => {
@@ -48,6 +49,15 @@ describe("directories of chat platforms", () => {
   const clockAt = (now: number): Clock.Clock =>
     Object.create(clock, { currentTimeMillis: { value: Effect.succeed(now) } })
   const listed = () => platform.calls.filter(({ path }) => /members|find_by|user\/list/.test(path)).length
+
+  it("list members of a channel of Slack over pages, and of a user group", async () => {
+    await using workspace = await FakeSlack.start()
+    workspace.members = { C1: ["U1", "U2", "U3", "U4", "U5"], S1: ["U7"] }
+    const slack = { platform: "slack", baseUrl: workspace.url, token: Redacted.make(slackTokens.bot) } as const
+    expect(await list(slack, { kind: "slack_channel", id: "C1" })).toEqual(["U1", "U2", "U3", "U4", "U5"])
+    expect(await list(slack, { kind: "slack_usergroup", id: "S1" })).toEqual(["U7"])
+    await expect(list(slack, { kind: "wecom_tag", id: "7" })).rejects.toThrow("Slack")
+  })
 
   it("list members of a chat over pages, some of which hold only bots", async () => {
     expect(await list(feishu, { kind: "feishu_chat", id: "oc_1" })).toEqual(["ou_1", "ou_2", "ou_9"])

@@ -7,6 +7,7 @@ import { readFeishuCallback } from "../../../src/chat/feishu/Callback.ts"
 import { decodeFrame, encodeFrame, pingFrame } from "../../../src/chat/feishu/Frame.ts"
 import { readEvent } from "../../../src/chat/feishu/Messages.ts"
 import type { Inbound } from "../../../src/chat/Inbound.ts"
+import { readEnvelope } from "../../../src/chat/slack/Messages.ts"
 import { parseCommand } from "../../../src/chat/Command.ts"
 import { parseJson } from "../../../src/chat/platform/ReadJson.ts"
 import { appForm, botForm, readWecomCallback } from "../../../src/chat/wecom/Callback.ts"
@@ -43,6 +44,12 @@ const event = {
       mentions: [{ key: "@_user_1", id: { open_id: "ou_bot" }, name: "bot" }]
     }
   }
+}
+
+const mention = {
+  type: "event_callback",
+  api_app_id: "A1",
+  event: { type: "app_mention", user: "U1", text: "<@UBOT> review <http://a.b|a.b> &lt;7", ts: "1.1", channel: "C1" }
 }
 
 const unsigned = (input: Uint8Array): void => {
@@ -82,6 +89,10 @@ const readers: ReadonlyArray<(input: Uint8Array) => void> = [
     if (frame === undefined) return
     ensure(frame.headers.length <= 64, "the headers of a frame are bounded")
     ensure(decodeFrame(encodeFrame(frame)) !== undefined, "a frame that was read can be written")
+  },
+  (input) => {
+    const json = parseJson(text(input))
+    if (json !== undefined) for (const type of ["events_api", "interactive"]) checkInbound(readEnvelope(type, json))
   }
 ]
 
@@ -95,7 +106,8 @@ const callbacks: FuzzTarget = {
     bytes(`1${message}`),
     bytes(`2${JSON.stringify(botMessage)}`),
     bytes(`3${JSON.stringify(event)}`),
-    Buffer.concat([bytes("4"), encodeFrame(pingFrame(1))])
+    Buffer.concat([bytes("4"), encodeFrame(pingFrame(1))]),
+    bytes(`5${JSON.stringify(mention)}`)
   ],
   words: [
     "<![CDATA[",
@@ -110,7 +122,7 @@ const callbacks: FuzzTarget = {
     "--",
     "\\u202e"
   ],
-  check: (input) => readers[((input[0] ?? 0) + 2) % readers.length]?.(input.subarray(1))
+  check: (input) => readers[(input[0] ?? 0) % readers.length]?.(input.subarray(1))
 }
 
 export const callbackTargets: ReadonlyArray<FuzzTarget> = [callbacks]
