@@ -2,9 +2,9 @@
 import { Clock, Effect } from "effect"
 import type { PassProgress } from "../../src/agent/Agent.ts"
 import type { TriggerProfile, Workspace } from "../../src/config/Snapshot.ts"
-import { haveSameBase, hostTrigger, repositoryKey } from "../../src/domain/Change.ts"
+import { decidedKey, haveSameBase, hostTrigger, repositoryKey } from "../../src/domain/Change.ts"
 import { cloneUrl } from "../../src/domain/HostUrls.ts"
-import { isForgeKind } from "../../src/domain/Kinds.ts"
+import { isForgeKind, isMergeable } from "../../src/domain/Kinds.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import type { CiEvidence } from "../../src/engine/CiEvidence.ts"
 import { reviewOnRecord } from "../../src/engine/ReviewOnRecord.ts"
@@ -52,7 +52,7 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
   const progress = yield* Progress
   const runs = yield* Runs
   const vcs = yield* Vcs
-  const latest = yield* Effect.cached(runs.latestAnalysis(run.targetKey))
+  const latest = yield* Effect.cached(runs.latestAnalysis(decidedKey(change)))
   const [previous, codes, acceptance, { issues, lessons, outsider, request }] = yield* Effect.all(
     [
       latest,
@@ -84,7 +84,7 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
       ruleHealth: yield* readRuleHealth(run),
       acceptance,
       ci,
-      issueCode: { codes, files: checkout, isWhole: change.target.kind === "pull_request" },
+      issueCode: { codes, files: checkout, isWhole: isMergeable(change.target.kind) },
       isLastAttempt: isLastAttempt(work),
       beforeModels: work.beforeModels,
       progress: (step) =>
@@ -100,11 +100,12 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
 }, Effect.scoped)
 
 /**
- * Reads the code of open managed issues. The first review of a pull request has none on record: if the records were lost, its next review
- * reads them. A failure delays only their resolution.
+ * Reads the code of open managed issues, of which the review of a merge group resolves none. The first review of a pull request has none on
+ * record: if the records were lost, its next review reads them. A failure delays only their resolution.
  */
 const readIssueCode = Effect.fnUntraced(function* (run: Run, workspace: Workspace, previous: Run | undefined) {
-  if (run.change.target.kind === "pull_request" && previous === undefined) return []
+  const { kind } = run.change.target
+  if (kind === "merge_group" || (kind === "pull_request" && previous === undefined)) return []
   return yield* (yield* Outputs)
     .issueCode(workspace, run.change)
     .pipe(
@@ -227,10 +228,13 @@ export const resolveCheckout = (
     ...host,
     head: run.head,
     base: run.base ?? run.head,
-    headRef: number === undefined ? change.headRef && `refs/heads/${change.headRef}` : forge?.pullRef(number),
+    headRef:
+      number === undefined || change.target.kind === "merge_group"
+        ? change.headRef && `refs/heads/${change.headRef}`
+        : forge?.pullRef(number),
     baseRef: change.baseRef,
     // A branch is compared from its merge base. Two commits are compared directly, which also works after history was rewritten.
-    compare: change.target.kind === "pull_request" || change.baseRef !== undefined ? "merge-base" : "endpoints",
+    compare: isMergeable(change.target.kind) || change.baseRef !== undefined ? "merge-base" : "endpoints",
     headOnly: workspace.review.commit_strategy === "head_only",
     ...gitTransport(profile)
   }
@@ -241,7 +245,7 @@ export const resolveCheckout = (
  * wants a full review; of a pull request it still uses what was read (EarlierRounds.ts).
  */
 const isComparable = (previous: Run, run: Run): boolean =>
-  run.change.target.kind === "pull_request"
+  isMergeable(run.change.target.kind)
     ? haveSameBase(previous.change, run.change)
     : previous.base === run.base &&
       run.change.full !== true &&

@@ -1,23 +1,27 @@
 /** Reads the earlier rounds of a pull request: their number, and the state of what they reported. */
 import { Duration, Effect } from "effect"
+import { decidedKey, toDecided } from "../../src/domain/Change.ts"
 import type { Lesson } from "../../src/domain/Lesson.ts"
 import type { EarlierRounds, RememberedFinding } from "../../src/domain/Round.ts"
 import { Outcomes } from "../../src/store/Outcomes.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import type { Run } from "../../src/store/Runs.ts"
 
-/** Returns undefined for a target whose reviews have nothing in common. The records are read only if an earlier round reported something. */
+/**
+ * Returns undefined for a target whose reviews have nothing in common. A merge group is a round of its pull request. The records are read only
+ * if an earlier round reported something.
+ */
 export const readEarlierRounds = Effect.fnUntraced(function* (
-  { change, head, id, targetKey }: Run,
+  { change, head, id }: Run,
   previous: Run | undefined,
   lessons: ReadonlyArray<Lesson>
 ) {
-  if (change.target.kind !== "pull_request") return undefined
+  if (toDecided(change).target.kind !== "pull_request") return undefined
   const reported = previous?.analysis?.round?.reported ?? []
   const outcomes =
     reported.length === 0
       ? []
-      : yield* Effect.catch((yield* Outcomes).ofTarget(targetKey), (error) =>
+      : yield* Effect.catch((yield* Outcomes).ofTarget(decidedKey(change)), (error) =>
           Effect.as(Effect.logWarning("outcomes of earlier rounds not read", { run_id: id, error: error.message }), [])
         )
   const rounds: EarlierRounds = {

@@ -5,6 +5,7 @@
 import { Clock, Effect, Metric } from "effect"
 import { countedSeverities, openFindings } from "../../src/domain/Analysis.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
+import { decidedKey, toDecided } from "../../src/domain/Change.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import type { TargetKey } from "../../src/domain/Keys.ts"
 import { endStatus } from "../../src/domain/HeadVerdict.ts"
@@ -43,7 +44,9 @@ import { publishedRecords } from "../publishing/PublishedRecords.ts"
  */
 const withDismissals = Effect.fnUntraced(function* (run: Run, { workspace }: ReviewWork, analysis: Analysis) {
   if (analysis.findings.length === 0 || !hasStatus(run.change)) return analysis
-  const onRecord = yield* Effect.catch((yield* Outcomes).ofTarget(run.targetKey), (error) =>
+  const change = toDecided(run.change)
+  const key = decidedKey(change)
+  const onRecord = yield* Effect.catch((yield* Outcomes).ofTarget(key), (error) =>
     Effect.as(Effect.logWarning("dismissals on record not read", { run_id: run.id, error: error.message }), [])
   )
   const present = new Set(analysis.findings.map(({ fingerprint }) => fingerprint))
@@ -53,7 +56,7 @@ const withDismissals = Effect.fnUntraced(function* (run: Run, { workspace }: Rev
     outcome === "dismissed" || outcome === "withdrawn" ? [fingerprint] : []
   )
   const atHost = yield* (yield* Outputs)
-    .reactions(workspace, run.change, { runId: run.id, targetKey: run.targetKey, present: [...present] })
+    .reactions(workspace, change, { runId: run.id, targetKey: key, present: [...present] })
     .pipe(
       Effect.provideService(DuringOutage, "fail"),
       Effect.provideService(Records, yield* publishedRecords),

@@ -8,6 +8,7 @@ import { Effect } from "effect"
 import type { Workspace } from "../../src/config/Snapshot.ts"
 import { foldRepo, isTrustedRequester } from "../../src/domain/Change.ts"
 import type { Change, HeadRepo } from "../../src/domain/Change.ts"
+import { isMergeable } from "../../src/domain/Kinds.ts"
 import type { ForgeClient } from "../../src/forge/Forge.ts"
 import type { ForgeError } from "../../src/forge/ForgeError.ts"
 import type { Pushers } from "../../src/store/Receipts.ts"
@@ -52,7 +53,8 @@ const findPeople = Effect.fnUntraced(function* <E, R>(
   readPushers: Effect.Effect<Pushers, E, R>
 ): Effect.fn.Return<People, E | ForgeError, R> {
   const { author, requestedBy, target } = change
-  if (target.kind !== "pull_request") return { people: [] }
+  if (!isMergeable(target.kind)) return { people: [] }
+  // Of a merge group no delivery names the authors of its pull requests.
   if (author === undefined) return { outsider: "the author of the change, whom the host does not name," }
   const found = yield* findHeadPeople(change, client, readPushers)
   if ("outsider" in found) return found

@@ -7,6 +7,7 @@
  * | push      | newest commit of the push          | previous tip of the branch; for a new branch the default branch           |
  * | manual    | as requested, or tip of the branch | as requested, or tip of the requested branch; default: the default branch |
  * | scheduled | tip of the branch                  | head of the last run, or the commit of a number of days ago; for the first run the tip at the previous scheduled time |
+ * | merge group | its commit, while its branch has it | the commit that its pull requests were merged with |
  *
  * With a branch as base (`baseRef`) the review covers what the head adds to it, otherwise all differences between the two.
  */
@@ -47,6 +48,17 @@ export const resolveRange = Effect.fnUntraced(function* (
       const head = yield* headOf(change, client)
       if (head === undefined) return noCommits(change.headRef)
       return yield* against(change, head, client)
+    }
+    case "merge_group": {
+      const { base, head, headRef } = change
+      // Only the host writes to the branch of a group, so that it shows that there is one.
+      const tip = yield* Effect.catchIf(
+        client.newestCommit(change.repo, { branch: headRef }),
+        ({ reason }) => reason === "not_found",
+        () => Effect.undefined
+      )
+      if (head === undefined || tip !== head) return { _tag: "MergeGroupEnded" }
+      return base === undefined ? { _tag: "NoCommits" } : { head, base, baseRef: change.baseRef }
     }
     case "scheduled": {
       const { base, head } = change

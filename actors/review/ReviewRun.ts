@@ -6,7 +6,7 @@
  */
 import { Clock, Deferred, Effect } from "effect"
 import { withRouteAnalysis } from "../../src/admission/RouteAnalysis.ts"
-import { authorKey, haveSameBase, isChatRequester } from "../../src/domain/Change.ts"
+import { authorKey, haveSameBase, isChatRequester, toDecided } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import { ReservationId } from "../../src/domain/Keys.ts"
@@ -57,7 +57,7 @@ export const reviewEntry = Effect.fnUntraced(function* (
   const { kind } = entry.change.target
   // The results of a review that was requested from chat are also sent to the conversation.
   const isSentToChat = isChatRequester(entry.change.requestedBy)
-  if (kind !== "issue" && !isSentToChat && !(yield* Outputs).anyFor(work.workspace, entry.change)) {
+  if (kind !== "issue" && !isSentToChat && !(yield* Outputs).anyFor(work.workspace, toDecided(entry.change))) {
     const reason = { _tag: "NoChannel", kind } as const
     const skip = Effect.flatMap(openRun(entry, lease), (run) =>
       run === undefined ? Effect.succeed(skipped(reason)) : skipRun(run, work, reason)

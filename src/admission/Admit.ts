@@ -6,7 +6,7 @@ import { findAddressedCommand } from "../domain/CommentCommand.ts"
 import type { CommandRequest } from "../domain/CommentCommand.ts"
 import type { IgnoreReason } from "../domain/Decision.ts"
 import { Priority } from "../domain/Entry.ts"
-import type { HostEvent } from "../domain/HostEvent.ts"
+import type { HostEvent, MergeGroupFacts } from "../domain/HostEvent.ts"
 import { cloneUrl } from "../domain/HostUrls.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import { hasTriage } from "../domain/Kinds.ts"
@@ -53,8 +53,8 @@ export interface Refusal {
   readonly rule: Reason | undefined
   readonly trigger: TriggerProfile | undefined
   readonly workspace: Workspace | undefined
-  /** Target of a closed pull request, whose waiting entries are to be cancelled. */
-  readonly closes: TargetKey | undefined
+  /** Target that was closed, whose entries are to be cancelled for this reason. */
+  readonly closes: { readonly targetKey: TargetKey; readonly reason: Reason } | undefined
 }
 
 export type Admitted = Admission | Refusal
@@ -63,7 +63,7 @@ const refuse = (
   reason: IgnoreReason,
   rule: Reason | undefined,
   binding?: { readonly trigger?: TriggerProfile | undefined; readonly workspace?: Workspace | undefined },
-  closes?: TargetKey
+  closes?: Refusal["closes"]
 ): Refusal => ({
   accepted: false,
   reason,
@@ -140,6 +140,38 @@ const admitPull = (bound: Bound, { pull }: EventOf<"PullRequestUpdated">): Admit
   const { draft: _draft, labels: _labels, number, ...described } = pull
   const change = { ...common, target: { kind: "pull_request", number } as const, ...described }
   return start(bound, change, Priority.pullRequest, pullRequestDue(review, now))
+}
+
+const toGroupTarget = ({ branch, number }: MergeGroupFacts): Change["target"] => ({
+  kind: "merge_group",
+  branch,
+  ...(number === undefined ? {} : { number })
+})
+
+/** A merge queue waits for the verdict, so that no schedule delays it. Nothing else of its review is published. */
+const admitGroup = (bound: Bound, { base, group, head }: EventOf<"MergeGroupQueued">): Admitted => {
+  const { binding, common, now } = bound
+  const { review } = binding.workspace
+  if (!review.status_check) return refuse("unsupported_event", { _tag: "StatusChecksOff" }, binding)
+  const { baseRef, branch } = group
+  if (!isWatched(review.pull_request.include_target_branches, baseRef)) {
+    return refuse("target_branch_not_watched", { _tag: "TargetBranchUnlisted", branch: baseRef }, binding)
+  }
+  const change: Change = { ...common, target: toGroupTarget(group), head, base, headRef: branch, baseRef }
+  return start(bound, change, Priority.command, now)
+}
+
+/** Returns the target that an event closes. */
+const findClosed = (
+  event: EventOf<"PullRequestClosed" | "MergeGroupEnded">,
+  common: Bound["common"]
+): { readonly rule: Reason; readonly closes: NonNullable<Refusal["closes"]> } => {
+  if (event._tag === "MergeGroupEnded") {
+    const key = targetKey({ ...common, target: toGroupTarget(event.group) })
+    return { rule: { _tag: "MergeGroupEnded" }, closes: { targetKey: key, reason: { _tag: "MergeGroupEnded" } } }
+  }
+  const key = targetKey({ ...common, target: { kind: "pull_request", number: event.number } })
+  return { rule: { _tag: "PullRequestEnded" }, closes: { targetKey: key, reason: { _tag: "PullRequestClosed" } } }
 }
 
 const toCovers = ({ listed }: EventOf<"Pushed">): Pick<Change, "covers"> => {
@@ -322,16 +354,18 @@ export const admit = (delivery: Delivery): Admitted => {
     workspace: workspace.id,
     repo: trustedRepo(event.repo, trigger.baseUrl)
   }
-  if (event._tag === "PullRequestClosed") {
-    const target = { kind: "pull_request", number: event.number } as const
-    return refuse("closed", { _tag: "PullRequestEnded" }, binding, targetKey({ ...common, target }))
+  if (event._tag === "PullRequestClosed" || event._tag === "MergeGroupEnded") {
+    const { closes, rule } = findClosed(event, common)
+    return refuse("closed", rule, binding, closes)
   }
+  const bound: Bound = { snapshot, binding, now, common, base: source.branch ?? delivery.bases?.get(trigger.name) }
+  // The checks are required also if the account of the trigger added the pull request to the queue.
+  if (event._tag === "MergeGroupQueued") return admitGroup(bound, event)
   const own = ownAccount(trigger.name)
   if (own !== undefined && event.sender !== undefined && sameName(event.sender.username, own)) {
     return refuse("own_event", { _tag: "OwnAccount", account: own, trigger: trigger.name }, binding)
   }
 
-  const bound: Bound = { snapshot, binding, now, common, base: source.branch ?? delivery.bases?.get(trigger.name) }
   switch (event._tag) {
     case "PullRequestUpdated":
       return admitPull(bound, event)

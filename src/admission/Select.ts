@@ -56,8 +56,19 @@ export const routeRepository = (
 ): ReadonlyArray<Workspace> =>
   snapshot.route(name, { ...toSourceFacts(kind, { fullName }, undefined), any_branch: true })
 
-const branchOf = (event: HostEvent): string | undefined =>
-  event._tag === "Pushed" ? event.branch : event._tag === "Ignored" ? event.subject.branch : readPull(event)?.baseRef
+const branchOf = (event: HostEvent): string | undefined => {
+  switch (event._tag) {
+    case "Pushed":
+      return event.branch
+    case "MergeGroupQueued":
+    case "MergeGroupEnded":
+      return event.group.baseRef
+    case "Ignored":
+      return event.subject.branch
+    default:
+      return readPull(event)?.baseRef
+  }
+}
 
 /** Returns the input of match rules. The branch of a pull request is its target branch. */
 export const sourceFacts = (

@@ -30,11 +30,10 @@ export const publishToActors = Layer.effect(
           return newerHeads.notify(fact.targetKey, fact.head)
         case "UnreviewedQueued":
           return publisherOf(fact.targetKey).Unreviewed({ entryId: fact.entryId }, discard)
-        case "PullClosed":
-          return schedulerOf(fact.workspace).Cancel(
-            { targetKey: fact.targetKey, reason: { _tag: "PullRequestClosed" } },
-            discard
-          )
+        case "TargetClosed": {
+          const { reason, targetKey: closed, workspace } = fact
+          return schedulerOf(workspace).Cancel({ targetKey: closed, reason }, discard)
+        }
         case "SubmitReported":
           return Effect.sync(newReports.notify)
         case "CommentCommanded": {

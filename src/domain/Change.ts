@@ -52,9 +52,9 @@ export type CommentPlace = typeof CommentPlace.Type
 /** The unit whose reviews are serial and published together: one PR/MR, branch, issue or manual range. */
 export const Target = Schema.Struct({
   kind: TargetKind,
-  /** PR/MR or issue number (GitLab: iid). */
+  /** PR/MR or issue number (GitLab: iid). Of a merge group that of its last pull request, where its branch names it. */
   number: Schema.optional(Schema.Int),
-  /** Branch without `refs/heads/` for push and scheduled targets; for manual ones the requested range. */
+  /** Branch without `refs/heads/` for push and scheduled targets, and that of a merge group; for manual ones the requested range. */
   branch: Schema.optional(Schema.String),
   /** Comment that gets a reply, for the kind `comment`. `number` is then that of its change or issue. */
   comment: Schema.optional(CommentPlace)
@@ -144,11 +144,12 @@ export const hostTrigger = (change: Pick<Change, "trigger" | "host">): string =>
 
 /**
  * Returns the key of a change's actor, queue position and publications: `<trigger>:<repo>:<kind>:<number|branch>`, repository case-folded; of a comment with its id at the end.
- * The same pull request has the same key in every event. A manual trigger serves many workspaces and hosts, so its keys contain them too.
+ * The same pull request has the same key in every event, and each merge group one of its own. A manual trigger serves many workspaces and hosts, so its keys contain them too.
  */
 export const targetKey = (change: Pick<Change, "trigger" | "repo" | "target" | "workspace" | "host">): TargetKey => {
   const { kind, number, branch, comment } = change.target
-  const key = `${change.trigger}:${foldRepo(change.repo.fullName)}:${kind}:${number ?? branch ?? ""}`
+  const name = kind === "merge_group" ? branch : (number ?? branch)
+  const key = `${change.trigger}:${foldRepo(change.repo.fullName)}:${kind}:${name ?? ""}`
   if (comment !== undefined) return TargetKey.make(`${key}:${comment.id}`)
   return TargetKey.make(
     kind === "manual"
@@ -156,6 +157,19 @@ export const targetKey = (change: Pick<Change, "trigger" | "repo" | "target" | "
       : key
   )
 }
+
+export const isOnPull = ({ target }: Pick<Change, "target">): boolean =>
+  target.kind === "pull_request" && target.number !== undefined
+
+/** Returns the change whose reviews and decisions of people count for this one: of a merge group its pull request, of others themselves. */
+export const toDecided = (change: Change): Change => {
+  const { kind, number } = change.target
+  return kind === "merge_group" && number !== undefined
+    ? { ...change, target: { kind: "pull_request", number } }
+    : change
+}
+
+export const decidedKey = (change: Change): TargetKey => targetKey(toDecided(change))
 
 /** Returns the key of the change, issue or commit below which a comment is; of other changes their own. */
 export const discussedKey = (change: Parameters<typeof targetKey>[0]): TargetKey => {

@@ -81,8 +81,9 @@ export const pendingVerdict = (description: Reason): RunVerdict => ({
 
 type End = { readonly state: "neutral" | "failure"; readonly description: Reason }
 
-/** Returns whether a run ended because its pull request was closed. */
-export const isClosed = (reason: Reason | undefined): boolean => reason?._tag === "PullRequestClosed"
+/** Returns whether a run ended because its pull request was closed, or its merge group ended. */
+export const isClosed = (reason: Reason | undefined): boolean =>
+  reason?._tag === "PullRequestClosed" || reason?._tag === "MergeGroupEnded"
 
 /**
  * Returns the status of a run that ended in this state without a review. A review that did not take place earns no success, and

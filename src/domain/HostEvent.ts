@@ -8,10 +8,10 @@ import type { ForgeKind } from "./Kinds.ts"
  * describe it: an invalid value is missing here.
  */
 export interface DeliverySubject {
-  readonly kind: "pull_request" | "issue" | "push" | undefined
+  readonly kind: "pull_request" | "issue" | "push" | "merge_group" | undefined
   readonly number: number | undefined
   readonly head: string | undefined
-  /** Target branch of a pull request, or the pushed branch. */
+  /** Target branch of a pull request or merge group, or the pushed branch. */
   readonly branch: string | undefined
   /** Username of the author of the pull request or issue. */
   readonly author: string | undefined
@@ -52,6 +52,16 @@ export interface PullRequestFacts {
   readonly labels: ReadonlyArray<string>
 }
 
+/** A group of pull requests in a merge queue. */
+export interface MergeGroupFacts {
+  /** The branch that the host made for the group. */
+  readonly branch: string
+  /** The branch that it is merged into. */
+  readonly baseRef: string
+  /** The last pull request of the group; undefined if its branch does not name it. */
+  readonly number: number | undefined
+}
+
 /** Input of source exclusion. Never stored, so that e-mail addresses leave no trace in records. */
 export interface CommitFacts {
   /** Only of a push that a search found. */
@@ -73,6 +83,15 @@ export type HostEvent =
     } & EventFacts)
   /** Closed or merged: waiting work for it is cancelled. */
   | ({ readonly _tag: "PullRequestClosed"; readonly number: number; readonly baseRef: string | undefined } & EventFacts)
+  /** A merge queue requests the checks of a group. */
+  | ({
+      readonly _tag: "MergeGroupQueued"
+      readonly group: MergeGroupFacts
+      readonly head: string
+      readonly base: string
+    } & EventFacts)
+  /** The group was merged, or left its queue: waiting work for it is cancelled. */
+  | ({ readonly _tag: "MergeGroupEnded"; readonly group: MergeGroupFacts } & EventFacts)
   | ({
       readonly _tag: "Pushed"
       readonly branch: string

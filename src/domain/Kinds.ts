@@ -23,9 +23,24 @@ export type TriggerKind = typeof TriggerKind.Type
 export const VcsKind = Schema.Literals(["git", "subversion", "perforce"])
 export type VcsKind = typeof VcsKind.Type
 
-/** Kind of a target; GitLab merge requests are `pull_request`. `comment`: a comment that gets a reply. */
-export const TargetKind = Schema.Literals(["pull_request", "push", "commit", "issue", "manual", "scheduled", "comment"])
+/**
+ * Kind of a target; GitLab merge requests are `pull_request`. `comment`: a comment that gets a reply. `merge_group`: pull requests in the merge
+ * queue of a branch, merged with what is before them there.
+ */
+export const TargetKind = Schema.Literals([
+  "pull_request",
+  "push",
+  "commit",
+  "issue",
+  "manual",
+  "scheduled",
+  "comment",
+  "merge_group"
+])
 export type TargetKind = typeof TargetKind.Type
+
+/** Returns whether the head of a target of this kind has a verdict, which decides about a merge. */
+export const isMergeable = (kind: TargetKind): boolean => kind === "pull_request" || kind === "merge_group"
 
 export const Severity = Schema.Literals(["info", "low", "medium", "high", "critical"])
 export type Severity = typeof Severity.Type

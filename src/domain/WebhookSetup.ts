@@ -17,6 +17,7 @@ interface FeatureUse {
   readonly review: {
     readonly auto_commit: { readonly include_branches?: ReadonlyArray<string> | undefined }
     readonly comment_commands: boolean
+    readonly status_check: boolean
     readonly conversation: { readonly enabled: boolean }
   }
   readonly triage: { readonly enabled: boolean }
@@ -99,6 +100,12 @@ const featureTable = {
     isUsed: ({ triage }) => triage.enabled,
     events: { ...ofGitea([{ id: "issues", name: "Issues" }]), github: [], gitlab: [] },
     rights: { ...ofGitea(["write:issue"]), github: [], gitlab: [] }
+  },
+  // A required check ends in the merge queue only if the group is reported.
+  merges: {
+    isUsed: ({ review }) => review.status_check,
+    events: { ...ofGitea([]), github: [{ id: "merge_group", name: "Merge groups" }], gitlab: [] },
+    rights: { ...ofGitea([]), github: ["Merge queues: read (of an app)"], gitlab: [] }
   },
   // The button that repeats a check, which only the app that wrote it gets: webhooks of repositories do without.
   checks: {

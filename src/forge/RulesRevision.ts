@@ -4,12 +4,13 @@
  *
  * | target       | commit                                                                           |
  * |--------------|----------------------------------------------------------------------------------|
- * | pull request | tip of its base branch where the host protects it, else tip of the default branch |
+ * | pull request, merge group | tip of its base branch where the host protects it, else tip of the default branch |
  * | scheduled    | tip of the configured branch; none is configured: tip of the default branch      |
  * | others       | tip of the default branch                                                        |
  */
 import { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
+import { isMergeable } from "../domain/Kinds.ts"
 import type { ForgeClient } from "./Forge.ts"
 import type { ForgeError } from "./ForgeError.ts"
 
@@ -29,7 +30,7 @@ export const rulesRevision = Effect.fnUntraced(function* (
     const commit = yield* client.newestCommit(repo, { branch })
     return commit === undefined ? undefined : { commit, ref: `refs/heads/${branch}` }
   }
-  if (target.kind === "pull_request" && baseRef !== undefined) {
+  if (isMergeable(target.kind) && baseRef !== undefined) {
     const commit = yield* client.protectedTip(repo, baseRef)
     if (commit !== undefined) return { commit, ref: `refs/heads/${baseRef}` }
   }

@@ -1,9 +1,8 @@
 /** Builds the parts that decide about deliveries and calls, for the HTTP server, for searches and for replays. */
 import { Clock, Context, Effect, Layer, Metric } from "effect"
+import type { Refusal } from "../admission/Admit.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
-import type { TargetKey } from "../domain/Keys.ts"
 import type { ForgeKind, TriggerKind } from "../domain/Kinds.ts"
-import type { Reason } from "../domain/Reason.ts"
 import { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { webhookDecisions } from "../observability/Metrics.ts"
 import { Queue } from "../queue/Queue.ts"
@@ -55,8 +54,8 @@ export const makeReceiving = Effect.fnUntraced(function* (
     repositoriesChanged: (triggers, now) => {
       run(noteRepositories(triggers, now))
     },
-    cancelWaiting: (target) => {
-      run(cancelWaiting(queue, receipts, target))
+    cancelWaiting: (closed) => {
+      run(cancelWaiting(queue, receipts, closed))
     },
     warnOpen: (trigger) =>
       warnOnce(
@@ -131,16 +130,19 @@ const noteRepositories = (triggers: ReadonlyArray<string>, now: number) =>
     Effect.catch((error) => Effect.logWarning("change of repositories not stored", { error: error.message }))
   )
 
-const cancelWaiting = (queue: Queue["Service"], receipts: Receipts["Service"], target: TargetKey) =>
+const cancelWaiting = (
+  queue: Queue["Service"],
+  receipts: Receipts["Service"],
+  { reason, targetKey }: NonNullable<Refusal["closes"]>
+) =>
   Effect.gen(function* () {
-    const reason: Reason = { _tag: "PullRequestClosed" }
-    const { ended } = yield* queue.cancel(target, reason)
+    const { ended } = yield* queue.cancel(targetKey, reason)
     const events = ended.flatMap((entry) => entry.events)
     if (events.length === 0) return
     yield* receipts.settle(events, { outcome: "cancelled", reason }, yield* Clock.currentTimeMillis)
   }).pipe(
-    // The run will find the pull request closed; only time is lost.
+    // The run will find it closed; only time is lost.
     Effect.catch((error) =>
-      Effect.logWarning("queue entries of a closed pull request not cancelled", { error: error.message })
+      Effect.logWarning("queue entries of a closed target not cancelled", { error: error.message })
     )
   )

@@ -6,6 +6,7 @@ import { Context, Layer } from "effect"
 import type { Change } from "../domain/Change.ts"
 import type { Command } from "../domain/CommentCommand.ts"
 import type { TargetKey } from "../domain/Keys.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 /** A comment command. The writer's permission at the host is not checked yet. */
 export interface StoredCommand {
@@ -23,7 +24,12 @@ export type StoredFact =
   /** An entry was queued whose head was reviewed for other pull requests or base branches only. */
   | { readonly _tag: "UnreviewedQueued"; readonly targetKey: TargetKey; readonly entryId: string }
   /** The pull request was closed or merged: waiting entries are cancelled, running reviews may stop. */
-  | { readonly _tag: "PullClosed"; readonly workspace: string; readonly targetKey: TargetKey }
+  | {
+      readonly _tag: "TargetClosed"
+      readonly workspace: string
+      readonly targetKey: TargetKey
+      readonly reason: Reason
+    }
   /** A report of a submitted change was stored. */
   | { readonly _tag: "SubmitReported" }
   | { readonly _tag: "CommentCommanded"; readonly request: StoredCommand }

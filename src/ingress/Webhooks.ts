@@ -57,7 +57,7 @@ interface WebhookParts {
   /** Makes the inventories of these triggers list their repositories again. */
   readonly repositoriesChanged: (triggers: ReadonlyArray<string>, now: number) => void
   /** Cancels the waiting entries of a closed pull request. */
-  readonly cancelWaiting: (targetKey: TargetKey) => void
+  readonly cancelWaiting: (closed: NonNullable<Refusal["closes"]>) => void
   /** Logs once per trigger that has no secret. */
   readonly warnOpen: (trigger: string) => void
   readonly count: (kind: ForgeKind, decision: string, reason: string) => void
@@ -123,13 +123,17 @@ const toFacts = (
   return { number, head, branch, author, sender: sender?.username, pusher, command }
 }
 
-/** Returns the key of the pull request or issue of a delivery that starts no work. Pushes have no number. */
+/** Returns the key of the pull request or issue of a delivery that starts no work. Pushes have no number, and merge groups a key of their own. */
 const findTarget = (
   { kind, number }: DeliverySubject,
   fullName: string | undefined,
   trigger: string | undefined
 ): TargetKey | undefined =>
-  fullName === undefined || trigger === undefined || number === undefined || kind === undefined
+  fullName === undefined ||
+  trigger === undefined ||
+  number === undefined ||
+  kind === undefined ||
+  kind === "merge_group"
     ? undefined
     : targetKey({ trigger, workspace: "", repo: { fullName }, target: { kind, number } })
 
@@ -176,7 +180,7 @@ const recordOf = (
       // Duplicates are only detected for deliveries that started work: an ignored one may be resent after a configuration change.
       deliveryKey: received.isFound === true ? delivery : uniqueDeliveryKey(delivery, received.id),
       targetKind: subject.kind,
-      targetKey: outcome.closes ?? findTarget(subject, common.repo, outcome.trigger?.name),
+      targetKey: outcome.closes?.targetKey ?? findTarget(subject, common.repo, outcome.trigger?.name),
       decision: "ignored",
       reason: outcome.reason,
       work: undefined
@@ -229,7 +233,10 @@ interface StoringParts extends WebhookParts {
 
 /** Returns whether the delivery starts nothing if its head was reviewed. */
 const isOnce = ({ replayOf }: Verified, event: HostEvent): boolean =>
-  replayOf === undefined && (event._tag === "Pushed" || (event._tag === "PullRequestUpdated" && event.isHeadOnly))
+  replayOf === undefined &&
+  (event._tag === "Pushed" ||
+    event._tag === "MergeGroupQueued" ||
+    (event._tag === "PullRequestUpdated" && event.isHeadOnly))
 
 /** Stores an admitted delivery, queues its entry and wakes the scheduler. */
 const start = async (
@@ -311,7 +318,7 @@ const decline = async (
   if (refusal.closes !== undefined) {
     parts.cancelWaiting(refusal.closes)
     if (refusal.workspace !== undefined)
-      parts.facts.publish({ _tag: "PullClosed", workspace: refusal.workspace.id, targetKey: refusal.closes })
+      parts.facts.publish({ _tag: "TargetClosed", workspace: refusal.workspace.id, ...refusal.closes })
   }
   return respondIgnored(parts, received, record, event, refusal.reason)
 }

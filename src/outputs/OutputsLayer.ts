@@ -4,7 +4,7 @@ import { MemberFiles } from "../chat/members/MemberFiles.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Workspace } from "../config/Snapshot.ts"
-import { hasUsername, repositoryKey } from "../domain/Change.ts"
+import { hasUsername, repositoryKey, toDecided } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Operation, Publication, Reaction } from "../domain/Publication.ts"
 import type { IssueCode } from "../domain/IssueCode.ts"
@@ -99,7 +99,7 @@ const context = (
     const why = { _tag: "ChannelMissing", channel: publication.channel, workspace: workspace.id } as const
     return Effect.fail(new ChannelMissing({ why }))
   }
-  return Effect.succeed({ kind, to: toContext(sender, workspace, change, channel) })
+  return Effect.succeed({ kind, to: toContext(sender, workspace, toDecided(change), channel) })
 }
 
 /** Charges the model calls of a channel to the run that it publishes. */

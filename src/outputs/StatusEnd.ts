@@ -4,14 +4,15 @@ import type { Change } from "../domain/Change.ts"
 import { endStatus } from "../domain/HeadVerdict.ts"
 import type { RunVerdict } from "../domain/HeadVerdict.ts"
 import { newId } from "../domain/Ids.ts"
+import { isOnPull } from "../domain/Change.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import type { Publication } from "../domain/Publication.ts"
 import type { Run } from "../store/Runs.ts"
 import { statusId } from "./channels/OperationId.ts"
 
-/** Returns whether a change has a status: only the head commit of a pull request at a git host has one. */
+/** Returns whether a change has a status: only the head commit of a pull request, or of a merge group, at a git host has one. */
 export const hasStatus = ({ target, provider }: Pick<Change, "target" | "provider">): boolean =>
-  target.kind === "pull_request" && target.number !== undefined && isForgeKind(provider)
+  isForgeKind(provider) && (target.kind === "merge_group" || isOnPull({ target }))
 
 /** Returns whether reviews of a change set the status of its head. */
 export const setsStatus = ({ outputs, review }: Workspace, change: Change): boolean =>

@@ -5,6 +5,7 @@
 import { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
 import { foldRepo, targetKey } from "../domain/Change.ts"
+import { isMergeable } from "../domain/Kinds.ts"
 import { isUnreviewed } from "../domain/HeadVerdict.ts"
 import { Runs } from "../store/Runs.ts"
 
@@ -16,7 +17,7 @@ export interface AdmittedChange {
 export const selectUnreviewed = Effect.fnUntraced(function* <A extends AdmittedChange>(admitted: ReadonlyArray<A>) {
   const pulls = admitted.flatMap((item) => {
     const { baseRef, head, target } = item.change
-    return target.kind === "pull_request" && head !== undefined && baseRef !== undefined ? [{ item, head }] : []
+    return isMergeable(target.kind) && head !== undefined && baseRef !== undefined ? [{ item, head }] : []
   })
   if (pulls.length === 0) return []
   const reviewed = yield* (yield* Runs).reviewedHeads([...new Set(pulls.map(({ head }) => head))])

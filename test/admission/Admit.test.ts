@@ -5,7 +5,7 @@ import type { Admitted } from "../../src/admission/Admit.ts"
 import { admit } from "../../src/admission/Admit.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
-import { administrator } from "../../src/domain/Change.ts"
+import { administrator, targetKey } from "../../src/domain/Change.ts"
 import type { Repo } from "../../src/domain/Change.ts"
 import { noSubject } from "../../src/domain/HostEvent.ts"
 import type { HostEvent, PullRequestFacts } from "../../src/domain/HostEvent.ts"
@@ -91,6 +91,17 @@ const issue = (): HostEvent => ({
   url: undefined
 })
 
+const queue = { branch: "gh-readonly-queue/main/pr-7-base", baseRef: "main", number: 7 }
+const group = (over: Partial<typeof queue> = {}): HostEvent => ({
+  _tag: "MergeGroupQueued",
+  ...facts,
+  event: "merge_group",
+  action: "checks_requested",
+  group: { ...queue, ...over },
+  head: "a".repeat(40),
+  base: "b".repeat(40)
+})
+
 const snapshotWith = (review: unknown, instance: object = {}, base_url: string | null = "https://git.test") =>
   Effect.runPromise(
     toSnapshot(
@@ -104,6 +115,65 @@ const snapshotWith = (review: unknown, instance: object = {}, base_url: string |
 
 const decide = (snapshot: Snapshot, event: HostEvent, own?: string): Admitted =>
   admit({ snapshot, verified: snapshot.triggersOfKind("gitea"), event, ownAccount: () => own, now })
+
+describe("a group of a merge queue", () => {
+  it("starts immediately, whatever the schedule, also if the account of the trigger queued it", async () => {
+    const snapshot = await snapshotWith({
+      pull_request: { schedule: { rules: [{ days: ["sun"], windows: [{ start: "01:00", end: "02:00" }] }] } }
+    })
+    for (const own of [undefined, "ada"])
+      assert.deepInclude(decide(snapshot, group(), own), {
+        accepted: true,
+        priority: 0,
+        dueAt: now,
+        request: undefined,
+        change: {
+          provider: "gitea",
+          trigger: "tea",
+          workspace: "app",
+          repo: { fullName: "Acme/App", cloneUrl: "https://git.test/Acme/App.git" },
+          target: { kind: "merge_group", branch: queue.branch, number: 7 },
+          head: "a".repeat(40),
+          base: "b".repeat(40),
+          headRef: queue.branch,
+          baseRef: "main"
+        }
+      })
+  })
+
+  it("has a key of its own, which its end names", async () => {
+    const snapshot = await snapshotWith({})
+    const ended = decide(snapshot, { _tag: "MergeGroupEnded", ...facts, group: queue })
+    const key = TargetKey.make(`tea:acme/app:merge_group:${queue.branch}`)
+    assert.deepInclude(ended, {
+      accepted: false,
+      reason: "closed",
+      rule: { _tag: "MergeGroupEnded" },
+      closes: { targetKey: key, reason: { _tag: "MergeGroupEnded" } }
+    })
+    const started = decide(snapshot, group())
+    assert.strictEqual(started.accepted && targetKey(started.change), key)
+  })
+
+  it.each([
+    ["without statuses", { status_check: false }, "unsupported_event"],
+    [
+      "into a branch that is not listed",
+      { pull_request: { include_target_branches: ["release"] } },
+      "target_branch_not_watched"
+    ]
+  ] as const)("%s starts nothing", async (_, review, reason) => {
+    assert.deepInclude(decide(await snapshotWith(review), group()), { accepted: false, reason })
+  })
+
+  it("is routed by the branch to merge into", async () => {
+    const triggers = [{ name: "tea", kind: "gitea", webhook_secret: "x", base_url: "https://git.test" }]
+    const instances = { app: { match: [{ triggers: ["tea"], source: { branch: { exact: "release" } } }] } }
+    const snapshot = await Effect.runPromise(toSnapshot({ triggers, workspaces: { instances } }, {}))
+    assert.isTrue(decide(snapshot, group({ baseRef: "release" })).accepted)
+    assert.deepInclude(decide(snapshot, group()), { accepted: false, reason: "repository_not_configured" })
+  })
+})
 
 describe("reasons", () => {
   const excluded = [{ id: "bots", match: { author: { glob: "*[bot]" } } }]
@@ -279,7 +349,7 @@ describe("reasons", () => {
     assert.deepInclude(closed, {
       accepted: false,
       reason: "closed",
-      closes: TargetKey.make("tea:acme/app:pull_request:7")
+      closes: { targetKey: TargetKey.make("tea:acme/app:pull_request:7"), reason: { _tag: "PullRequestClosed" } }
     })
   })
 })

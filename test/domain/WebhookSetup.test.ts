@@ -21,13 +21,20 @@ it.each(kinds)("the path of %s is one of the service, for this kind", (kind) => 
   expect(parseRoute("", webhookSetups[kind].path)).toEqual({ _tag: "Webhook", kind })
 })
 
-it("a workspace uses pushes of the branches that it lists, issues where it triages them, and conversations unless they are off", () => {
-  const workspace = (branches: ReadonlyArray<string> | undefined, enabled: boolean, talks = false, commands = true) => [
+it("a workspace uses pushes of the branches that it lists, issues where it triages them, conversations unless they are off, and merge groups where it sets statuses", () => {
+  const workspace = (
+    branches: ReadonlyArray<string> | undefined,
+    enabled: boolean,
+    talks = false,
+    commands = true,
+    checks = false
+  ) => [
     {
       review: {
         auto_commit: { include_branches: branches },
         comment_commands: commands,
-        conversation: { enabled: talks }
+        conversation: { enabled: talks },
+        status_check: checks
       },
       triage: { enabled }
     }
@@ -38,6 +45,8 @@ it("a workspace uses pushes of the branches that it lists, issues where it triag
   expect(listUsedFeatures("gitea", workspace(undefined, false))).toEqual(["reviews", "commands"])
   expect(listUsedFeatures("gitea", workspace([], true))).toEqual(["reviews", "commands", "issues"])
   expect(listUsedFeatures("github", workspace(["main"], true))).toEqual(["reviews", "commands", "pushes"])
+  expect(listUsedFeatures("github", workspace([], false, false, true, true))).toEqual(["reviews", "commands", "merges"])
+  expect(listUsedFeatures("gitlab", workspace([], false, false, true, true))).toEqual(["reviews", "commands"])
 })
 
 it("the README names the same events", async () => {
@@ -58,6 +67,7 @@ it("the README names the same events", async () => {
   expect(row("Events")).toEqual(names("reviews", "commands"))
   expect(row("Also for replies")).toEqual(names("conversations"))
   expect(row("Also for pushes")).toEqual(names("pushes"))
+  expect(row("Also for merge queues")).toEqual(names("merges"))
 })
 
 it("docs/webhooks.md has the table of events, paths, content types and rights", async () => {

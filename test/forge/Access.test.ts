@@ -15,7 +15,8 @@ import { failure, repoName, run, startHost, unpaced } from "./Clients.ts"
 import type { Host } from "./Clients.ts"
 import { inEnglish } from "../../src/text/en.ts"
 
-const needed = (kind: ForgeKind) => listEvents(kind, ["reviews", "commands", "conversations"]).map(({ id }) => id)
+const needed = (kind: ForgeKind) =>
+  listEvents(kind, ["reviews", "commands", "conversations", "merges"]).map(({ id }) => id)
 
 /** A delivery of the host's log; 0 is no response. */
 const toDelivery = (kind: ForgeKind, status: number): object =>

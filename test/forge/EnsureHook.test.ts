@@ -59,7 +59,7 @@ describe.each(ForgeKind.literals)("a webhook at %s", (kind) => {
   let host: Host
   let list: FakeHookList
   const address = `https://aicr.test/prefix/webhooks/${kind}`
-  const events = listEvents(kind, ["reviews", "commands", "conversations"]).map(({ id }) => id)
+  const events = listEvents(kind, ["reviews", "commands", "conversations", "merges"]).map(({ id }) => id)
   const wanted: WantedHook = { addresses: [address], events, writtenId: undefined, hasSecret: undefined }
   const complete: Partial<FakeHook> = { url: address, events, secret: "current" }
   const foreign = { url: "https://ci.test/webhooks/github", events: ["push"], secret: "theirs" }

@@ -10,6 +10,7 @@ import { grantChecks } from "./FakeChecks.ts"
 import { makeHostTrigger, startFakeForge } from "./FakeForge.ts"
 import type { FakeForge } from "./FakeForge.ts"
 import { review, startFakeModel } from "./FakeModel.ts"
+import type { FakeModel } from "./FakeModel.ts"
 import { freePort } from "./FreePort.ts"
 import { waitUntil } from "./Wait.ts"
 
@@ -43,13 +44,19 @@ export class DownHost implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack()
   readonly forge: FakeForge
   readonly aicr: AicrProcess
+  readonly model: FakeModel
   readonly #directory: string
   /** Writes the configuration with these fields. */
   readonly configure: (options: Pick<DownHostOptions, "review" | "workspace">) => Promise<void>
 
-  private constructor(forge: FakeForge, aicr: AicrProcess, directory: string, configure: DownHost["configure"]) {
+  private constructor(
+    { aicr, forge, model }: Pick<DownHost, "aicr" | "forge" | "model">,
+    directory: string,
+    configure: DownHost["configure"]
+  ) {
     this.forge = forge
     this.aicr = aicr
+    this.model = model
     this.#directory = directory
     this.configure = configure
   }
@@ -85,7 +92,7 @@ export class DownHost implements AsyncDisposable {
       url,
       env: { TEST_TOKEN: forge.token, TEST_SECRET: forge.secret, ...options.env }
     })
-    const host = new DownHost(forge, aicr, directory, configure)
+    const host = new DownHost({ aicr, forge, model }, directory, configure)
     host.#parts.defer(() => rm(directory, { recursive: true, force: true }))
     host.#parts.use(model)
     host.#parts.defer(forge.stop)

@@ -1,11 +1,12 @@
 /** Check runs at the fake GitHub, which only the installation of an app with the permission writes. Added to the dialect of an app. */
-import { createHmac, randomUUID } from "node:crypto"
 import { hasCommit } from "../../demo/DemoForgeGit.ts"
 import type { DemoForge } from "../../demo/DemoForge.ts"
 import { findRepository } from "../../demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoRoute } from "../../demo/DemoForgeDialect.ts"
 import type { DemoPull, DemoRepository, DemoState } from "../../demo/DemoForgeState.ts"
 import { field, isText } from "./Fields.ts"
+import { signGithub } from "./SignGithub.ts"
+import type { GithubSigner } from "./SignGithub.ts"
 
 export const installationToken = "app.installation.token"
 
@@ -74,26 +75,15 @@ const onlyApp =
 
 /** Presses the button that repeats a check, for a person. */
 export const repeatCheck = async (
-  forge: Pick<DemoForge, "delivery" | "user"> & { readonly secret: string },
+  forge: GithubSigner & Pick<DemoForge, "send">,
   pull: DemoPull,
   login: string
 ): Promise<number> => {
   const check = getChecks(pull.repository).findLast(({ head }) => head === pull.head)
   if (check === undefined) throw new Error("the head has no check")
-  const { fullName: full_name, id } = pull.repository
   const check_run = { name: check.name, head_sha: check.head, external_id: check.externalId, pull_requests: [] }
-  const body = Buffer.from(
-    JSON.stringify({ action: "rerequested", check_run, repository: { id, full_name }, sender: { login } })
-  )
-  const signature = createHmac("sha256", forge.secret).update(body).digest("hex")
-  const { url } = forge.delivery({ kind: "pull", pull, action: "opened", sender: forge.user(login) })
-  const headers = {
-    "content-type": "application/json",
-    "x-github-event": "check_run",
-    "x-github-delivery": randomUUID(),
-    "x-hub-signature-256": `sha256=${signature}`
-  }
-  return (await fetch(url, { method: "POST", headers, body: new Uint8Array(body) })).status
+  const delivery = signGithub(forge, pull, "check_run", login, { action: "rerequested", check_run })
+  return (await forge.send(delivery)).status
 }
 
 const repo = "/repos/{owner}/{repo}"

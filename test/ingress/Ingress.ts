@@ -98,7 +98,7 @@ export const startIngress = async (settings: IngressSettings = {}): Promise<Ingr
         return void woken.newerHeads.push(`${fact.targetKey} ${fact.head}`)
       case "UnreviewedQueued":
         return void woken.unreviewed.push(fact.entryId)
-      case "PullClosed":
+      case "TargetClosed":
         return void woken.closed.push(fact.targetKey)
       case "SubmitReported":
         return void woken.reports++

@@ -1,6 +1,6 @@
 /** Finds the reviews of a change that a token may reach. What it may not reach does not exist for it. */
 import { Effect } from "effect"
-import { discussedKey } from "../../domain/Change.ts"
+import { decidedKey, discussedKey } from "../../domain/Change.ts"
 import { runLifecycle } from "../../domain/Run.ts"
 import { mayReach } from "../../domain/ServiceToken.ts"
 import type { TokenRights } from "../../domain/ServiceToken.ts"
@@ -24,7 +24,11 @@ export interface ChangeNamed {
 /** Newest runs of a repository among which a commit is searched, and of a change among which its replies are. */
 const searched = 50
 
-const isReview = ({ change }: Run): boolean => change.target.kind !== "comment" && change.target.kind !== "issue"
+/** The number of a pull request names the reviews of the change, and not those of its merge groups, which their commits name. */
+const isReview = ({ change }: Run, head: string | undefined): boolean => {
+  const { kind } = change.target
+  return kind !== "comment" && kind !== "issue" && (kind !== "merge_group" || head !== undefined)
+}
 
 /** Returns the newest review of a change; undefined if there is none, or the token may not reach it. */
 export const findReview = Effect.fnUntraced(function* (
@@ -34,7 +38,9 @@ export const findReview = Effect.fnUntraced(function* (
   const runs = yield* (yield* Runs).list({ repo: repository, number, trigger, limit: searched })
   return runs.find(
     (run) =>
-      isReview(run) && mayReach(token, run.change) && (head === undefined || run.head.startsWith(head.toLowerCase()))
+      isReview(run, head) &&
+      mayReach(token, run.change) &&
+      (head === undefined || run.head.startsWith(head.toLowerCase()))
   )
 })
 
@@ -49,7 +55,7 @@ export const readFindings = Effect.fnUntraced(function* (review: Run) {
       : yield* (yield* Runs).list({ trigger: change.trigger, repo: change.repo.fullName, number, limit: searched })
   return followFindings(review, {
     listed: rows.find(({ listed }) => listed !== undefined)?.listed ?? [],
-    outcomes: yield* (yield* Outcomes).ofTarget(targetKey),
+    outcomes: yield* (yield* Outcomes).ofTarget(decidedKey(change)),
     replies: related.filter((run) => run.change.target.kind === "comment" && discussedKey(run.change) === targetKey)
   })
 })

@@ -15,7 +15,7 @@ const received = shown(StoredEvent, {
   trigger: "Name of the trigger",
   workspace: "Id of the workspace",
   targetKind: "Kind of the target",
-  targetKey: "Key of the pull request, branch or issue",
+  targetKey: "Key of the pull request, merge group, branch or issue",
   repo: "Full name of the repository"
 })
 const facts = shown(

@@ -10,7 +10,7 @@ import { targetKey } from "../../domain/Change.ts"
 import { worstVerdict } from "../../domain/HeadVerdict.ts"
 import type { HeadVerdict } from "../../domain/HeadVerdict.ts"
 import type { TargetKey } from "../../domain/Keys.ts"
-import { isForgeKind } from "../../domain/Kinds.ts"
+import { isForgeKind, isMergeable } from "../../domain/Kinds.ts"
 import { Operations } from "../../queue/operator/Operations.ts"
 import type { EntryView } from "../../queue/operator/Operations.ts"
 import { listReported } from "../../store/ListReported.ts"
@@ -83,7 +83,7 @@ const withPublications = Effect.fnUntraced(function* (runs: ReadonlyArray<Run>) 
 /** Reads the status of the head of the newest run. */
 const readStatus = Effect.fnUntraced(function* (runs: ReadonlyArray<Run>) {
   const run = runs.at(-1)
-  if (run === undefined || run.change.target.kind !== "pull_request" || run.head === "") return undefined
+  if (run === undefined || !isMergeable(run.change.target.kind) || run.head === "") return undefined
   const worst = worstVerdict(yield* readVerdicts(run, (yield* ConfigStore).current()))
   return worst && { ...worst, head: run.head }
 })

@@ -51,6 +51,7 @@ export const deliveryReasons = {
   InstallationChanged: {},
   RepositoriesChanged: {},
   PullRequestEnded: {},
+  StatusChecksOff: {},
   OwnAccount: { account: "text", trigger: "text" },
   NoWorkspaceBinds: { repository: "text", trigger: "text?", branch: "text?" },
   RepositoryRenamed: { repository: "text", before: "text", workspace: "text" },

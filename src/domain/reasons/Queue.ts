@@ -20,6 +20,7 @@ export const queueReasons = {
   CancelledBy: { name: "text", reason: "reason?" },
   CancelledFromChat: { type: "text", id: "text" },
   PullRequestClosed: {},
+  MergeGroupEnded: {},
   /** It failed. */
   Quarantined: { what: "text", why: "text" },
   EventQuarantined: { why: "text" },

@@ -34,6 +34,7 @@ import {
 import { hexHmac } from "../webhook/Signature.ts"
 import { readNumber } from "./CheckIdentity.ts"
 import { toCommentId } from "./CommentId.ts"
+import { readGroupCommits, readMergeGroup } from "../webhook/MergeGroup.ts"
 import { readGithubSubject } from "../webhook/DeliverySubject.ts"
 
 const signatures = [signatureHeaders.github, "x-hub-signature-256"]
@@ -47,6 +48,8 @@ const textStarts: Readonly<Record<string, string>> = {
 }
 /** Action with which a person repeats a check, or all checks of an app on a commit. Only the app gets it. */
 const rerequested = "rerequested"
+/** Action with which a merge queue requests the checks of a group. */
+const checksRequested = "checks_requested"
 const issueStarts = new Set(["opened", "reopened", "edited"])
 
 /** Returns whether work may start from such a delivery, by what the headers and lists of GitHub have of it. */
@@ -66,6 +69,8 @@ export const mayStart = (event: string, action: string | null): boolean => {
     case "check_run":
     case "check_suite":
       return action === rerequested
+    case "merge_group":
+      return action === checksRequested
     default:
       return false
   }
@@ -116,6 +121,21 @@ const readRepeated = (event: "check_run" | "check_suite", payload: PayloadJson) 
   return number === undefined ? undefined : { number, baseRef: readBaseRef(pull) }
 }
 
+/** Returns undefined for an action about a group that starts and ends nothing. */
+const readGroup = (
+  payload: PayloadJson,
+  action: string | undefined,
+  facts: () => EventFacts
+): HostEvent | undefined => {
+  const merged = child(payload, "merge_group")
+  const group = readMergeGroup(merged)
+  if (group === undefined) return undefined
+  if (action === "destroyed") return { _tag: "MergeGroupEnded", ...facts(), group }
+  return action === checksRequested
+    ? { _tag: "MergeGroupQueued", ...facts(), group, ...readGroupCommits(merged) }
+    : undefined
+}
+
 const read = (event: string, payload: PayloadJson): HostEvent => {
   const action = text(payload, "action", 100)
   const sender = toPerson(child(payload, "sender"))
@@ -138,14 +158,8 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
   switch (event) {
     case "pull_request": {
       const pull = requireValue(child(payload, "pull_request"), "pull_request", "an object")
-      if (action === "closed") {
-        return {
-          _tag: "PullRequestClosed",
-          ...facts(),
-          number: readPullNumber(pull),
-          baseRef: readBaseRef(pull)
-        }
-      }
+      if (action === "closed")
+        return { _tag: "PullRequestClosed", ...facts(), number: readPullNumber(pull), baseRef: readBaseRef(pull) }
       if (!startsReview(action, payload)) return ignored("unsupported_action")
       return {
         _tag: "PullRequestUpdated",
@@ -191,6 +205,8 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
       const request = { command: { name: "review" }, isButton: true, comment: undefined } as const
       return { _tag: "Commanded", ...facts(), ...request, ...repeated, title: undefined, url: undefined }
     }
+    case "merge_group":
+      return readGroup(payload, action, facts) ?? ignored("unsupported_action")
     default:
       return ignored("unsupported_event")
   }

@@ -4,6 +4,7 @@
  */
 import { noSubject } from "../../domain/HostEvent.ts"
 import type { DeliverySubject } from "../../domain/HostEvent.ts"
+import { readMergeGroup } from "./MergeGroup.ts"
 import { branch, child, children, commit, flag, integer, isZero, limits, optional, text } from "./Payload.ts"
 import type { PayloadJson } from "./Payload.ts"
 
@@ -48,8 +49,18 @@ export const readPusher = (
   author: string | undefined
 ): string | undefined => (delivery.pushes || (delivery.opens && sender === author) ? sender : undefined)
 
+const readGroupSubject = (merged: PayloadJson): DeliverySubject => {
+  const group = readMergeGroup(merged)
+  const head = readSubjectHead(merged, "head_sha")
+  return group === undefined
+    ? { ...noSubject, head }
+    : { ...noSubject, kind: "merge_group", number: group.number, head, branch: group.baseRef }
+}
+
 /** Returns the subject of a payload of GitHub, Gitea or Forgejo. */
 export const readGithubSubject = (payload: PayloadJson): DeliverySubject => {
+  const merged = child(payload, "merge_group")
+  if (merged !== undefined) return readGroupSubject(merged)
   const pull = child(payload, "pull_request")
   const issue = child(payload, "issue")
   const check = child(payload, "check_run") ?? child(payload, "check_suite") ?? child(payload, "workflow_run")

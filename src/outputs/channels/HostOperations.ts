@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import { statusText } from "../review/StatusText.ts"
+import { isOnPull } from "../../domain/Change.ts"
 import type { Change } from "../../domain/Change.ts"
 import type { OperationId } from "../../domain/Keys.ts"
 import type { Operation, Publication } from "../../domain/Publication.ts"
@@ -40,7 +41,8 @@ export const sendAtHost = Effect.fnUntraced(function* (
         description,
         url,
         key,
-        number: change.target.number,
+        // Of a merge group none: the button that repeats a check requests the review of a pull request.
+        number: isOnPull(change) ? change.target.number : undefined,
         details
       })
     }

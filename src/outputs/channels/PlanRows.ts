@@ -1,9 +1,10 @@
 /** Plans the publications of a review: a pure function of the change, its analysis and the configuration of its channels. */
 import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
 import type { Workspace } from "../../config/Snapshot.ts"
-import { hostTrigger } from "../../domain/Change.ts"
+import { hostTrigger, isOnPull, toDecided } from "../../domain/Change.ts"
 import type { Change } from "../../domain/Change.ts"
 import { newId } from "../../domain/Ids.ts"
+import { isForgeKind } from "../../domain/Kinds.ts"
 import { publicUrl } from "../../domain/RunLink.ts"
 import { isChinese } from "../../text/InLanguage.ts"
 import type { Operation, Publication } from "../../domain/Publication.ts"
@@ -16,7 +17,7 @@ import { route } from "./Routing.ts"
 import type { Routed } from "./Routing.ts"
 import { statusDetails } from "../review/StatusDetails.ts"
 import { replyRows } from "../ReplyRows.ts"
-import { hasStatus, setsStatus } from "../StatusEnd.ts"
+import { setsStatus } from "../StatusEnd.ts"
 import { triageOperations } from "../issues/TriageOperations.ts"
 import { workspaceTemplates } from "../text/WorkspaceTemplates.ts"
 
@@ -81,7 +82,7 @@ const planLabel = (
   name: string | undefined,
   position: number
 ): ReadonlyArray<Publication> =>
-  name === undefined || !hasStatus(input.change)
+  name === undefined || !isOnPull(input.change) || !isForgeKind(input.change.provider)
     ? []
     : [
         toPublication(input, hostChannel, position, {
@@ -89,6 +90,18 @@ const planLabel = (
           operation: { _tag: "Label", name }
         })
       ]
+
+/**
+ * Plans the publications of a merge group, whose problems are in the details of its status: only maintainers get what is for them, if the reviews
+ * of its pull request had not reported it.
+ */
+const planGroup = (kinds: ChannelKinds, input: PublishInput): ReadonlyArray<Publication> => {
+  const { private: delivered = [] } = input.analysis
+  if (delivered.every(({ finding }) => finding.round?.kind === "carried")) return []
+  return planPrivate(kinds, { ...input, change: toDecided(input.change) }, withLinks).map(
+    ({ channel, planned }, position) => toPublication(input, channel, position, planned)
+  )
+}
 
 /** Plans the publications of the analysis in sending order. */
 export const planRows = (kinds: ChannelKinds, input: PublishInput): ReadonlyArray<Publication> => {
@@ -99,6 +112,7 @@ export const planRows = (kinds: ChannelKinds, input: PublishInput): ReadonlyArra
       toPublication(input, triageChannel, at, planned)
     )
   }
+  if (input.change.target.kind === "merge_group") return planGroup(kinds, input)
   const delivered = planPrivate(kinds, input, withLinks)
   const rows = [
     ...delivered,
@@ -125,7 +139,7 @@ export const statusRows: Outputs["Service"]["status"] = (input, state, descripti
     description,
     ...(runUrl === undefined ? {} : { url: runUrl }),
     ...(review !== undefined && showsDetails(workspace, change)
-      ? { details: statusDetails(review, workspace.review.output_language) }
+      ? { details: statusDetails(review, workspace.review.output_language, change.target) }
       : {})
   }
   return [toPublication(input, hostChannel, 0, { operationId: statusId(input, state), operation }), ...label]

@@ -4,7 +4,7 @@
  * line are added to it. Pure.
  */
 import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
-import type { Change } from "../../domain/Change.ts"
+import { isOnPull } from "../../domain/Change.ts"
 import { hasNews, isRefusedByBudget } from "../../domain/Analysis.ts"
 import { hasUnreadText, isMostlyRead, namesAll } from "../../domain/Coverage.ts"
 import type { Finding } from "../../domain/Problem.ts"
@@ -44,8 +44,6 @@ export interface ReviewHost extends Renderer {
 
 const toInlineComment = (finding: Finding, body: string): ReadonlyArray<InlineComment> =>
   finding.anchor === undefined ? [] : [{ ...finding.anchor, body }]
-
-export const isOnPull = ({ target }: Change): boolean => target.kind === "pull_request" && target.number !== undefined
 
 /** Plans the update of line comments of earlier reviews; a skipped review updates none. */
 export const planThreads = (input: PublishInput, channel: ChannelConfig): ReadonlyArray<Planned> => {

@@ -2,7 +2,8 @@
  * Details that a host shows with the verdict of a review: the coverage, first the files with text that was not read, and remarks on lines for the
  * findings that the review publishes without a comment. Pure.
  */
-import { isRefusedByBudget } from "../../domain/Analysis.ts"
+import { isRefusedByBudget, openFindings } from "../../domain/Analysis.ts"
+import type { Target } from "../../domain/Change.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import type { Publication, StatusAnnotation, StatusDetails } from "../../domain/Publication.ts"
 import { labelsFor } from "../Labels.ts"
@@ -46,7 +47,12 @@ const toAnnotation = ({ anchor, problem }: Finding): StatusAnnotation => {
   }
 }
 
-export const statusDetails = ({ analysis, plan }: PlannedReview, language: string): StatusDetails => {
+/** `target`: of a merge group every problem that counts is remarked, because nothing else of its review is published. */
+export const statusDetails = (
+  { analysis, plan }: PlannedReview,
+  language: string,
+  { kind }: Pick<Target, "kind">
+): StatusDetails => {
   const labels = labelsFor(language)
   const { coverage, findings } = analysis
   const unreadFirst = coverage.skipped.toSorted(
@@ -60,6 +66,8 @@ export const statusDetails = ({ analysis, plan }: PlannedReview, language: strin
     ...(list.length === 0 ? [] : ["", `**${labels.leftOut}**`, "", ...list])
   ]
   const remarked = withoutComment(plan)
-  const annotations = findings.filter(({ fingerprint }) => remarked.has(fingerprint)).slice(0, maxAnnotations)
+  const annotated =
+    kind === "merge_group" ? openFindings(analysis) : findings.filter(({ fingerprint }) => remarked.has(fingerprint))
+  const annotations = annotated.slice(0, maxAnnotations)
   return { text: shorten(lines.join("\n"), maxText), annotations: annotations.map(toAnnotation) }
 }

@@ -2,6 +2,7 @@
 import { numberOrBranch } from "../../domain/Change.ts"
 import type { Entry } from "../../domain/Entry.ts"
 import { isTerminal } from "../../domain/Entry.ts"
+import { isMergeable } from "../../domain/Kinds.ts"
 import { EntryIndex } from "./EntryIndex.ts"
 import { pauseKey } from "../operator/QueueControl.ts"
 import type { ListedChange, ListFilter, ListPage, Pause } from "../operator/QueueControl.ts"
@@ -72,11 +73,11 @@ export class RowTable {
     return [...ids].flatMap((id) => this.get(id) ?? [])
   }
 
-  /** Returns the active entries of pull requests with this head. */
+  /** Returns the active entries of pull requests and merge groups with this head. */
   withHead(head: string): ReadonlyArray<EntryOfHead> {
     return this.index.activeIds().flatMap((id) => {
       const row = this.#rows.get(id)
-      if (row === undefined || row.head !== head || row.origin.target.kind !== "pull_request") return []
+      if (row === undefined || row.head !== head || !isMergeable(row.origin.target.kind)) return []
       return [{ id, targetKey: row.targetKey, baseRef: row.origin.baseRef }]
     })
   }

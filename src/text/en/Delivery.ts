@@ -50,6 +50,7 @@ export const deliveryTexts = {
   InstallationChanged: "an installation of the app changed",
   RepositoriesChanged: "a repository was created, removed, archived, renamed or moved",
   PullRequestEnded: "the pull request was closed or merged",
+  StatusChecksOff: "{=review.status_check} is false, and a merge queue gets nothing but a status",
   OwnAccount: "{account} is the account of trigger {trigger}",
   NoWorkspaceBinds:
     "no workspace[[ of trigger {trigger}]] binds {repository}[[ with branch {branch}]] (source_repo or match of {=workspaces.instances})",

@@ -16,6 +16,7 @@ export const queueTexts = {
   CancelledBy: "cancelled by {name}[[: {reason}]]",
   CancelledFromChat: "cancelled from chat by {type} {id}",
   PullRequestClosed: "the pull request is closed",
+  MergeGroupEnded: "the merge group was merged or left its queue",
   Quarantined: "quarantined: {what} cannot be read ({why})",
   EventQuarantined: "quarantined: {why}",
   NotPublished: "not published[[: {reason}]]",

@@ -48,6 +48,7 @@ export const deliveryTexts = {
   InstallationChanged: "应用的安装发生了变化",
   RepositoriesChanged: "有仓库被创建、删除、归档、改名或转移",
   PullRequestEnded: "拉取请求已关闭或合并",
+  StatusChecksOff: "{=review.status_check} 为 false，而合并队列只会收到状态",
   OwnAccount: "{account} 是触发器 {trigger} 的账号",
   NoWorkspaceBinds:
     "没有工作区[[（触发器 {trigger}）]]绑定 {repository}[[ 的分支 {branch}]]（{=workspaces.instances} 的 source_repo 或 match）",

@@ -16,6 +16,7 @@ export const queueTexts = {
   CancelledBy: "由 {name} 取消[[：{reason}]]",
   CancelledFromChat: "由聊天用户 {type} {id} 取消",
   PullRequestClosed: "拉取请求已关闭",
+  MergeGroupEnded: "合并组已合并或已离开队列",
   Quarantined: "已隔离：无法读取 {what}（{why}）",
   EventQuarantined: "已隔离：{why}",
   NotPublished: "未发布[[：{reason}]]",

@@ -47,7 +47,7 @@ describe.each(ForgeKind.literals)("the inventory of %s", (kind) => {
   })
 
   const address = `https://aicr.test/webhooks/${kind}`
-  const events = listEvents(kind, ["reviews", "commands", "conversations"]).map(({ id }) => id)
+  const events = listEvents(kind, ["reviews", "commands", "conversations", "merges"]).map(({ id }) => id)
   const may = (...scopes: ReadonlyArray<string>) =>
     scopes.map((scope) => Object.assign(getHooks(forge, scope), { mayList: true, mayWrite: true }))
 

@@ -84,6 +84,13 @@ const range = (of: Entry, commits: Readonly<Record<string, string>> = {}) =>
 
 const push = (over: Partial<Change>) => entry({ target: { kind: "push", branch: "main" }, headRef: "main", ...over })
 const manual = (over: Partial<Change>) => entry({ target: { kind: "manual", branch: "x" }, ...over })
+const group = entry({
+  target: { kind: "merge_group", branch: "queue/pr-7", number: 7 },
+  headRef: "queue/pr-7",
+  head: "g",
+  base: "b",
+  baseRef: "main"
+})
 const scheduled = entry({ target: { kind: "scheduled", branch: "main" }, headRef: "main" })
 
 layer(Store.layerMemory)("range", (it) => {
@@ -101,6 +108,21 @@ layer(Store.layerMemory)("range", (it) => {
     ],
     ["by hand, no base", manual({ head: "b" }), { "": "d" }, { head: "b", base: "d", baseRef: "HEAD" }, [""]],
     ["by hand, no such branch", manual({ headRef: "gone" }), {}, "branch gone has no commits", ["gone"]],
+    ["a merge group", group, { "queue/pr-7": "g" }, { head: "g", base: "b", baseRef: "main" }, ["queue/pr-7"]],
+    [
+      "a merge group whose branch has another commit",
+      group,
+      { "queue/pr-7": "other" },
+      "the merge group was merged or left its queue",
+      ["queue/pr-7"]
+    ],
+    [
+      "a merge group whose branch was removed",
+      group,
+      {},
+      "the merge group was merged or left its queue",
+      ["queue/pr-7"]
+    ],
     [
       "a schedule's first run: since the time before",
       scheduled,

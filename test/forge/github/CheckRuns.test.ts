@@ -187,6 +187,7 @@ describe("githubVerdict", () => {
     const reasons: ReadonlyArray<Reason | undefined> = [
       undefined,
       { _tag: "PullRequestClosed" },
+      { _tag: "MergeGroupEnded" },
       { _tag: "SupersededRun" }
     ]
     for (const status of RunStatus.literals)

@@ -75,6 +75,20 @@ describe("a finding for maintainers only", () => {
         expect(verdict).toMatchObject({ isClean: false, description: { _tag: "ProblemsFound" } })
       })
 
+  it("of a merge group is delivered unless a review of its pull request did, and nothing else is planned", () => {
+    const group = { kind: "merge_group", number: 7, branch: "gh-readonly-queue/main/pr-7-b" } as const
+    const workspace = workspaceFor("github", chat)
+    const planWith = (found: Analysis) =>
+      planRows(
+        kinds,
+        input([], { analysis: found, workspace, change: { ...change, provider: "github", target: group } })
+      )
+    const known = { ...secret, round: { kind: "carried", since: 1 } } as const
+    expect(planWith(separated([other]))).toMatchObject([{ channel: "ops", operation: { _tag: "Chat" } }])
+    expect(planWith({ ...separated([other]), private: [{ finding: known, salt: "5a17" }] })).toEqual([])
+    expect(planWith(analysis([other]))).toEqual([])
+  })
+
   it("is an issue of the private repository, which later reviews without it resolve", () => {
     const issue = { kind: "gitea_problem_issue", owner: "team", repo: "private", webhook_url: undefined }
     const [first] = planFor("gitea", issue, separated([])).plan

@@ -55,13 +55,16 @@ const plan = (names: ReadonlyArray<string>, commented: ReadonlyArray<string>) =>
   ]
 }
 
+const pull = { kind: "pull_request" } as const
+
 describe("statusDetails", () => {
   it("has a remark for each listed finding without a comment, and for no other", () => {
     const anchor = { path: "b.ts", side: "new", start: 5, line: 7 } as const
     const findings = [finding("commented"), finding("listed", { anchor }), finding("hidden"), finding("unanchored")]
     const { annotations } = statusDetails(
       { analysis: analysis(findings), plan: plan(["commented", "listed", "unanchored"], ["commented"]) },
-      "en"
+      "en",
+      pull
     )
     assert.deepStrictEqual(
       annotations.map(({ end, path, start, title }) => [title, path, start, end]),
@@ -73,17 +76,27 @@ describe("statusDetails", () => {
     assert.notInclude(annotations[0]?.message, "@dana")
   })
 
+  it("has a remark for each problem of a merge group that counts, of which nothing else is published", () => {
+    const dismissed = { ...analysis([finding("open"), finding("dismissed")]), dismissed: ["dismissed"] }
+    const { annotations } = statusDetails({ analysis: dismissed, plan: [] }, "en", { kind: "merge_group" })
+    assert.deepStrictEqual(
+      annotations.map(({ title }) => title),
+      ["open"]
+    )
+  })
+
   it("has at most as many remarks as one request may have", () => {
     const names = Array.from({ length: 60 }, (_, at) => `finding-${at}`)
     const { annotations } = statusDetails(
       { analysis: analysis(names.map((name) => finding(name))), plan: plan(names, []) },
-      "en"
+      "en",
+      pull
     )
     assert.lengthOf(annotations, 50)
   })
 
   it("names the files with text that was not read first", () => {
-    const { text } = statusDetails({ analysis: analysis([]), plan: [] }, "en")
+    const { text } = statusDetails({ analysis: analysis([]), plan: [] }, "en", pull)
     assert.strictEqual(
       text,
       "Coverage: 1 file and 4 changed lines read, 2 skipped\n\n**Not read, or not in full**\n\n- `big.ts`: over the size limit\n- `generated.ts`: generated"

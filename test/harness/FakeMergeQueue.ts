@@ -1,0 +1,59 @@
+/** The merge queue of the fake GitHub: it merges pull requests on a branch of its own and requests the checks of the result. */
+import { rm } from "node:fs/promises"
+import { join } from "node:path"
+import { git, setRef, tip } from "../../demo/DemoForgeGit.ts"
+import type { DemoDelivery } from "../../demo/DemoForge.ts"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
+import { signGithub } from "./SignGithub.ts"
+import type { GithubSigner } from "./SignGithub.ts"
+
+export interface FakeGroup {
+  /** The last pull request of the group. */
+  readonly pull: DemoPull
+  readonly branch: string
+  /** The commit that they are merged with. */
+  readonly base: string
+  readonly head: string
+}
+
+const who = ["-c", "user.name=GitHub", "-c", "user.email=noreply@github.test"]
+
+/** Merges pull requests with `onto`, by default the tip of their target branch. */
+export const makeGroup = async (pulls: ReadonlyArray<DemoPull>, onto?: string): Promise<FakeGroup> => {
+  const pull = pulls.at(-1)
+  if (pull === undefined) throw new Error("a group has a pull request")
+  const { directory } = pull.repository
+  const base = onto ?? (await tip(directory, pull.baseBranch))
+  if (base === undefined) throw new Error(`there is no branch ${pull.baseBranch}`)
+  let head = base
+  for (const one of pulls) {
+    const [tree = ""] = (await git(directory, ["merge-tree", "--write-tree", head, one.head])).split("\n")
+    const message = `Merge pull request #${one.number}`
+    head = (await git(directory, [...who, "commit-tree", tree, "-p", head, "-p", one.head, "-m", message])).trim()
+  }
+  const branch = `gh-readonly-queue/${pull.baseBranch}/pr-${pull.number}-${base}`
+  await setRef(directory, `refs/heads/${branch}`, head)
+  return { pull, branch, base, head }
+}
+
+/** Removes the branch of a group. */
+export const dropGroup = ({ branch, pull }: FakeGroup): Promise<void> =>
+  rm(join(pull.repository.directory, "refs/heads", branch))
+
+/** Returns the delivery about a group. `more`: fields in place of its own. */
+export const reportGroup = (
+  forge: GithubSigner,
+  { base, branch, head, pull }: FakeGroup,
+  action: "checks_requested" | "destroyed",
+  more: object = {}
+): DemoDelivery => {
+  const merge_group = {
+    head_sha: head,
+    head_ref: `refs/heads/${branch}`,
+    base_sha: base,
+    base_ref: `refs/heads/${pull.baseBranch}`,
+    head_commit: { id: head, message: "Merge" },
+    ...more
+  }
+  return signGithub(forge, pull, "merge_group", "github-merge-queue[bot]", { action, merge_group })
+}

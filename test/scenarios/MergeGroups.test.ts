@@ -1,0 +1,190 @@
+/**
+ * The merge queue of GitHub requests the checks of a group. A group with the patches of its pull request has its verdict, without a call of a
+ * model; another one is reviewed. Nothing is written but the check of its head.
+ */
+import { generateKeyPairSync } from "node:crypto"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
+import { DownHost } from "../harness/DownHost.ts"
+import { getChecks } from "../harness/FakeChecks.ts"
+import { dropGroup, makeGroup, reportGroup } from "../harness/FakeMergeQueue.ts"
+import type { FakeGroup } from "../harness/FakeMergeQueue.ts"
+import { review } from "../harness/FakeModel.ts"
+import { getThread } from "../harness/FakeThreads.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+const key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" })
+const repository = "team/one"
+
+let host: DownHost
+beforeAll(async () => {
+  host = await DownHost.start("github", {
+    trigger: { token_env: undefined, app: { app_id: 12345, private_key_env: "TEST_KEY" } },
+    env: { TEST_KEY: key.toString() },
+    review: { status_fail_on: "high", verification: "off", labels: { reviewed_tag: "reviewed" } },
+    mayWriteChecks: true
+  })
+  host.forge.renameSelf("aicr[bot]")
+}, 120_000)
+afterAll(() => host[Symbol.asyncDispose]())
+
+const checksOf = ({ pull: { repository: at }, head }: Pick<FakeGroup, "head" | "pull">) =>
+  getChecks(at).filter((check) => check.head === head)
+const conclusions = (group: Pick<FakeGroup, "head" | "pull">) =>
+  checksOf(group).map(({ conclusion, status }) => conclusion ?? status)
+const waitFor = (condition: () => boolean) =>
+  waitUntil(condition, { timeout: 60_000, describe: () => host.aicr.log.slice(-8000) })
+const ends = (group: Pick<FakeGroup, "head" | "pull">, conclusion: string) =>
+  waitFor(() => conclusions(group).at(-1) === conclusion)
+
+/** A model that finds a problem in every file of these names. */
+const findIn = (...names: ReadonlyArray<string>) =>
+  host.model.script((request) =>
+    review(
+      names
+        .filter((name) => request.text.includes(`${name}.ts`))
+        .map((name) => ({
+          file: `${name}.ts`,
+          line: 1,
+          severity: "high",
+          category: "bug",
+          title: `Problem of ${name}`,
+          message: "It is wrong.",
+          quote: "export const version = 1"
+        })),
+      "Summary."
+    )
+  )
+
+const reviewed = async (name: string, conclusion: string): Promise<DemoPull> => {
+  const pull = await host.open(name)
+  await host.forge.notify(pull, "opened")
+  await ends({ pull, head: pull.head }, conclusion)
+  return pull
+}
+
+const report = (group: FakeGroup, action: "checks_requested" | "destroyed", more: object = {}) =>
+  host.forge.send(reportGroup(host.forge, group, action, more))
+
+const queued = async (pulls: ReadonlyArray<DemoPull>, onto?: string): Promise<FakeGroup> => {
+  const group = await makeGroup(pulls, onto)
+  const { body, status } = await report(group, "checks_requested")
+  expect([status, body]).toMatchObject([202, { accepted: true, target_kind: "merge_group" }])
+  return group
+}
+
+const moveMain = (file: string, content: string) =>
+  host.forge.push(repository, { branch: "main", message: file, files: { [file]: content } })
+
+/** The comments, labels and reviews of a pull request. */
+const shown = ({ comments, labels, reviews }: DemoPull) => ({ comments: [...comments], labels, reviews: [...reviews] })
+
+it("a group with the reviewed patches has the verdict of its pull request, without a call and without a comment", async () => {
+  const pull = await reviewed("clean", "success")
+  await waitFor(() => pull.labels.length > 0)
+  const before = shown(pull)
+  await moveMain("other.ts", "export const other = 1\n")
+  const calls = host.model.requests.length
+  const requests = host.forge.requests.length
+  const group = await queued([pull])
+  await ends(group, "success")
+  expect(conclusions(group)).toEqual(["success"])
+  expect(host.model.requests).toHaveLength(calls)
+  expect(shown(pull)).toEqual(before)
+  // The check is created when the review begins. The head of the group and the rules are read, then the check is completed.
+  const seen = host.forge.requests.slice(requests).filter(({ path }) => path.startsWith("/repos"))
+  expect(
+    seen.filter(({ method }) => method !== "GET").map(({ method, path }) => [method, path.replace(/\d+$/, "N")])
+  ).toEqual([
+    ["POST", "/repos/team/one/check-runs"],
+    ["PATCH", "/repos/team/one/check-runs/N"]
+  ])
+  expect(seen.filter(({ method }) => method === "GET")).toHaveLength(3)
+
+  // The same delivery again starts nothing.
+  const again = await report(group, "checks_requested")
+  expect(again.body).toMatchObject({ accepted: false, reason: "already_reviewed" })
+}, 240_000)
+
+it("a problem fails the group with a remark, until a person dismisses it on the pull request", async () => {
+  findIn("wrong")
+  const pull = await reviewed("wrong", "failure")
+  const calls = host.model.requests.length
+  const first = await queued([pull])
+  await ends(first, "failure")
+  expect(Object(checksOf(first)[0]?.output).annotations).toMatchObject([
+    { path: "wrong.ts", title: "Problem of wrong" }
+  ])
+  const [comment] = pull.reviews.flatMap(({ comments }) => comments)
+  if (comment === undefined) throw new Error("no comment at the line")
+  getThread(comment).thumbsDown.push(host.forge.user("dana"))
+  await moveMain("later.ts", "export const later = 1\n")
+  const second = await queued([pull])
+  await ends(second, "success")
+  expect(host.model.requests).toHaveLength(calls)
+}, 240_000)
+
+it("a group with other patches is reviewed: a merged file, and pull requests without a review", async () => {
+  findIn()
+  const lines = Array.from({ length: 9 }, (_, at) => `export const line${at} = ${at}`)
+  await moveMain("merged.ts", `${lines.join("\n")}\n`)
+  await host.forge.push(repository, {
+    branch: "merged",
+    from: "main",
+    message: "merged",
+    files: { "merged.ts": `${lines.join("\n").replace("line8 = 8", "line8 = 80")}\n` }
+  })
+  const pull = await host.forge.createPull(repository, { title: "merged", headBranch: "merged" })
+  await host.forge.notify(pull, "opened")
+  await ends({ pull, head: pull.head }, "success")
+  // The context of the changed line is another one.
+  await moveMain("merged.ts", `${lines.join("\n").replace("line5 = 5", "line5 = 50")}\n`)
+  const before = host.model.requests.length
+  await ends(await queued([pull]), "success")
+  expect(host.model.requests.length).toBeGreaterThan(before)
+
+  const unread = await host.open("unread")
+  findIn("unread")
+  const calls = host.model.requests.length
+  const first = await queued([pull, unread])
+  await ends(first, "failure")
+  expect(host.model.requests.length).toBeGreaterThan(calls)
+  // The next group is merged with the first one, and has only its own pull request.
+  const last = await reviewed("last", "success")
+  const count = host.model.requests.length
+  await ends(await queued([last], first.head), "success")
+  expect(host.model.requests).toHaveLength(count)
+}, 240_000)
+
+it("a group that leaves the queue ends while its review runs, and other branches and commits start none", async () => {
+  let arrived: (() => void) | undefined
+  const waiting = new Promise<void>((resolve) => (arrived = resolve))
+  host.model.script(async () => {
+    arrived?.()
+    return new Promise(() => {})
+  })
+  const pull = await host.open("leaves")
+  const group = await queued([pull])
+  await waiting
+  expect(conclusions(group)).toEqual(["in_progress"])
+  const ended = await report(group, "destroyed")
+  expect(ended.body).toMatchObject({ accepted: false, reason: "closed" })
+  // An ended review does not count as passed.
+  await ends(group, "action_required")
+  expect(conclusions(group)).toEqual(["action_required"])
+
+  host.model.script(review([], "No problems."))
+  const calls = host.model.requests.length
+  const foreign = await report(group, "checks_requested", { head_ref: "refs/heads/leaves" })
+  expect(foreign.body).toMatchObject({ accepted: false, reason: "unsupported_action" })
+  // A commit that the branch of the queue does not have, and a branch that is gone.
+  const forged = { ...(await makeGroup([pull])), head: pull.head }
+  await report(forged, "checks_requested")
+  const gone = await makeGroup([pull], await host.forge.push(repository, { branch: "main", message: "m", files: {} }))
+  await dropGroup(gone)
+  await report(gone, "checks_requested")
+  await waitFor(() => [forged, gone].every(({ head }) => host.runs().get(head)?.at(-1) === "skipped"))
+  expect([conclusions(forged), conclusions(gone)]).toEqual([[], []])
+  expect(host.model.requests).toHaveLength(calls)
+  host.forge.expectContract()
+}, 240_000)
