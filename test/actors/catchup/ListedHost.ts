@@ -27,6 +27,8 @@ interface ListedPull extends Pick<HostPull, "head" | "state" | "draft" | "labels
     readonly body: string
     readonly createdAt: number
     readonly author?: string
+    /** Whether it is in a thread that another comment began. */
+    readonly isReply?: boolean
   }>
 }
 
@@ -136,10 +138,10 @@ export class ListedHost {
             this.#request(`comments ${number}`, () =>
               (this.pulls.get(number)?.comments ?? [])
                 .filter(({ createdAt }) => createdAt >= since)
-                .map(({ author: username = "dana", id, ...comment }) => ({
+                .map(({ author: username = "dana", id, isReply = false, ...comment }) => ({
                   ...comment,
                   place: { id, on: "pull_request", kind: "general" } as const,
-                  isReply: false,
+                  isReply,
                   author: { username }
                 }))
             ),

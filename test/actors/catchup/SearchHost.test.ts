@@ -248,6 +248,34 @@ searched(
     })
 )
 
+searched("questions that no delivery reported get an entry each, once, and talk among people gets none", (host) =>
+  Effect.gen(function* () {
+    const at = start + hour
+    host.statuses.set("head-1", at)
+    const comments = [
+      { id: "7", body: "/aicr ask why?", createdAt: at },
+      { id: "8", body: "And what then?", createdAt: at + 1, isReply: true },
+      { id: "9", body: "I do not like it.", createdAt: at + 2 },
+      { id: "10", body: "@bob and you?", createdAt: at + 3, isReply: true }
+    ]
+    host.set(1, { updatedAt: at, comments })
+    assert.strictEqual((yield* search()).found, 2)
+    const targets = Effect.map(entries, (all) =>
+      all.map(({ change, priority }) => [change.target.comment?.id, priority])
+    )
+    assert.sameDeepMembers(
+      [...(yield* targets)],
+      [
+        ["7", Priority.reply],
+        ["8", Priority.reply]
+      ]
+    )
+    host.set(1, { updatedAt: at + 4 })
+    assert.strictEqual((yield* search()).found, 0)
+    assert.lengthOf(yield* entries, 2)
+  })
+)
+
 searched("a command after the last review is executed", (host) =>
   Effect.gen(function* () {
     host.statuses.set("head-1", start + hour)
