@@ -257,8 +257,6 @@ const expectedOfComments = {
       "GET /issues/N/comments",
       "GET /issues/N/comments",
       "GET /issues/comments/N",
-      "GET /issues/comments/N",
-      "GET /issues/comments/N",
       "GET /pulls/N",
       "POST /issues/N/comments",
       "POST /issues/comments/N/reactions"

@@ -1,6 +1,7 @@
 /**
  * Conversations at Gitea and Forgejo. A thread is what reviews of the own account have at one line, with the replies of people, which
- * belong to these reviews. Neither deliveries nor lists say whether a comment is at a line: a read of the comment does.
+ * belong to these reviews. Neither deliveries nor lists say whether a comment is at a line: a read of the comment does. Its place stays the same, so
+ * that the reply to it does not read it again.
  */
 import { Effect, Schema } from "effect"
 import type { CommentPlace, Repo } from "../../domain/Change.ts"
@@ -67,6 +68,9 @@ interface Parts extends Pick<ForgeClient, "createComment" | "findComment"> {
   readonly reviews: GiteaReviewList
 }
 
+/** Number of places of comments that are remembered. */
+const maxPlaces = 200
+
 /** Place of a comment: below the change or issue, or in a thread whose first comment is `root`. */
 type Located = { readonly root: undefined } | { readonly root: Line; readonly lines: ReadonlyArray<Line> }
 
@@ -92,8 +96,10 @@ const makeLocate = (rest: Rest, self: ForgeClient["self"], reviews: GiteaReviewL
     return { root, lines: thread }
   })
 
-  /** Returns undefined for a comment that was deleted, or that is at a line and cannot be found there. */
-  return Effect.fnUntraced(function* (
+  const places = new Map<string, Located>()
+  const keyOf = ({ fullName }: Repo, { id }: CommentPlace) => `${fullName} ${id}`
+
+  const find = Effect.fnUntraced(function* (
     repo: Repo,
     number: number,
     { id, kind, on }: CommentPlace
@@ -106,6 +112,32 @@ const makeLocate = (rest: Rest, self: ForgeClient["self"], reviews: GiteaReviewL
     if (comment === undefined) return undefined
     return comment === null && on === "pull_request" ? yield* findLine(repo, number, id) : { root: undefined }
   })
+
+  /** Returns undefined for a comment that was deleted, or that is at a line and cannot be found there. */
+  const read = Effect.fnUntraced(function* (repo: Repo, number: number, place: CommentPlace) {
+    const located = yield* find(repo, number, place)
+    if (located !== undefined) {
+      // The comments of a thread are read again.
+      places.set(keyOf(repo, place), located.root === undefined ? located : { root: located.root, lines: [] })
+      const [oldest] = places.keys()
+      if (places.size > maxPlaces && oldest !== undefined) places.delete(oldest)
+    }
+    return located
+  })
+  return {
+    read,
+    /** Reads the comments of the thread again, and not which thread it is. */
+    readAgain: (repo: Repo, number: number, place: CommentPlace): Effect.Effect<Located | undefined, ForgeError> => {
+      const known = places.get(keyOf(repo, place))
+      if (known === undefined) return read(repo, number, place)
+      return known.root === undefined ? Effect.succeed(known) : read(repo, number, { ...place, kind: "line" })
+    },
+    /** Returns the place that was read last, without the comments of its thread. */
+    last: (repo: Repo, number: number, place: CommentPlace): Effect.Effect<Located | undefined, ForgeError> => {
+      const known = places.get(keyOf(repo, place))
+      return known === undefined ? read(repo, number, place) : Effect.succeed(known)
+    }
+  }
 }
 
 const reactions = { eyes: "eyes", thumbs_up: "+1", confused: "confused" } as const
@@ -133,7 +165,7 @@ const makeRead = (
   })
   return Effect.fnUntraced(function* (repo, { number = 0 }, place) {
     const account = yield* self
-    const located = yield* locate(repo, number, place)
+    const located = yield* locate.read(repo, number, place)
     if (located === undefined) return undefined
     const { is_locked: locked } = yield* rest.get(
       { path: `${repoPath}/issues/{index}`, params: { ...ownerAndName(repo), index: number } },
@@ -202,7 +234,7 @@ export const giteaConversations = (
   return {
     read: makeRead(rest, self, locate),
     reply: Effect.fnUntraced(function* (repo, { head, number = 0 }, place, body) {
-      const located = yield* locate(repo, number, place)
+      const located = yield* locate.last(repo, number, place)
       const root = located?.root
       if (root === undefined) return yield* createComment(repo, number, body)
       const written = yield* replyAt(repo, number, head, root, body)
@@ -213,7 +245,7 @@ export const giteaConversations = (
       const below = yield* findComment(repo, number, marker)
       if (below !== undefined || place.on !== "pull_request") return below
       const account = yield* self
-      const located = yield* locate(repo, number, place)
+      const located = yield* locate.readAgain(repo, number, place)
       const lines = located?.root === undefined ? [] : located.lines
       const reply = lines.find(({ body, user }) => isBy(toAuthor(user), account) && (body ?? "").includes(marker))
       return reply && { hostId: String(reply.id), url: reply.html_url ?? undefined, body: reply.body ?? "" }

@@ -255,28 +255,104 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
   })
 })
 
-describe("requests", () => {
-  it.each([
-    ["github", ["GET /repos/team/shop/issues/1", "GET /repos/team/shop/pulls/1/comments", "POST /api/graphql"]],
-    [
-      "gitea",
-      [
-        "GET /repos/team/shop/issues/comments/{id}",
-        "GET /repos/team/shop/pulls/1/reviews",
-        "GET /repos/team/shop/pulls/1/reviews/{id}/comments",
-        "GET /repos/team/shop/issues/1"
-      ]
+/** Requests of a reply in a thread, and of one below the change: the conversation, a reaction, and the text, which is searched for before it is written. */
+const replyRequests: Readonly<Record<ForgeKind, Readonly<Record<"thread" | "below", ReadonlyArray<string>>>>> = {
+  github: {
+    thread: [
+      "GET issues/1",
+      "GET pulls/1/comments",
+      "POST graphql",
+      "POST pulls/comments/N/reactions",
+      "GET pulls/1/comments",
+      "POST pulls/1/comments/N/replies"
     ],
-    [
-      "gitlab",
-      ["GET /projects/team%2Fshop/merge_requests/1/discussions/{id}", "GET /projects/team%2Fshop/merge_requests/1"]
+    below: [
+      "GET issues/1",
+      "GET issues/1/comments",
+      "POST issues/comments/N/reactions",
+      "GET issues/1/comments",
+      "POST issues/1/comments"
     ]
-  ] as const)("of a thread at %s are these", async (kind, expected) => {
+  },
+  gitea: {
+    thread: [
+      "GET issues/comments/N",
+      "GET pulls/1/reviews",
+      "GET pulls/1/reviews/N/comments",
+      "GET issues/1",
+      "POST issues/comments/N/reactions",
+      "GET issues/1/comments",
+      "GET pulls/1/reviews",
+      "GET pulls/1/reviews/N/comments",
+      "POST pulls/1/reviews"
+    ],
+    below: [
+      "GET issues/comments/N",
+      "GET issues/1",
+      "GET issues/1/comments",
+      "POST issues/comments/N/reactions",
+      "GET issues/1/comments",
+      "POST issues/1/comments"
+    ]
+  },
+  forgejo: {
+    thread: [
+      "GET issues/comments/N",
+      "GET pulls/1/reviews",
+      "GET pulls/1/reviews/N/comments",
+      "GET issues/1",
+      "POST issues/comments/N/reactions",
+      "GET issues/1/comments",
+      "GET pulls/1/reviews",
+      "GET pulls/1/reviews/N/comments",
+      "POST pulls/1/reviews/N/comments"
+    ],
+    below: [
+      "GET issues/comments/N",
+      "GET issues/1",
+      "GET issues/1/comments",
+      "POST issues/comments/N/reactions",
+      "GET issues/1/comments",
+      "POST issues/1/comments"
+    ]
+  },
+  gitlab: {
+    thread: [
+      "GET merge_requests/1/discussions/N",
+      "GET merge_requests/1",
+      "POST merge_requests/1/notes/N/award_emoji",
+      "GET merge_requests/1/discussions/N",
+      "POST merge_requests/1/discussions/N/notes"
+    ],
+    below: [
+      "GET merge_requests/1/discussions/N",
+      "GET merge_requests/1",
+      "GET merge_requests/1/notes",
+      "POST merge_requests/1/notes/N/award_emoji",
+      "GET merge_requests/1/discussions/N",
+      "POST merge_requests/1/discussions/N/notes"
+    ]
+  }
+}
+
+describe.each(ForgeKind.literals)("a reply at %s", (kind) => {
+  it.each(["thread", "below"] as const)("costs exactly these requests: %s", async (where) => {
     await begin(kind)
-    const place = replyOf(kind, await post("A finding"), "Why?")
+    const place = where === "thread" ? replyOf(kind, await post("A finding"), "Why?") : below(kind, "@aicr why?")
     await run(host.client.self)
-    const requests = await requestsOf(() => read(place))
-    expect(requests.map((path) => path.replace(/(comments|reviews|discussions)\/d?\d+/, "$1/{id}"))).toEqual(expected)
+    const requests = await requestsOf(async () => {
+      await read(place)
+      const { react } = conversations()
+      if (react !== undefined) await run(react(host.repo, target(), place, "eyes"))
+      await findReply(place, "reply-7")
+      await reply(place, "Because. reply-7")
+    })
+    const shown = requests.map((path) =>
+      path
+        .replace(/\/(?:api\/)?(?:repos\/team\/shop\/|projects\/team%2Fshop\/)?/, "")
+        .replace(/(comments|reviews|discussions|notes)\/d?\d+/, "$1/N")
+    )
+    expect(shown).toEqual(replyRequests[kind][where])
   })
 })
 
