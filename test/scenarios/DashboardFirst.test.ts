@@ -63,7 +63,7 @@ it("shows what a review in shadow would have published, and prepares a draft tha
   await page.goto(`${at.aicr.url}/dashboard/runs/${run?.["id"]}`)
   const panel = page.locator(".panel", { hasText: "Would have been published" })
   await panel.getByText("Problem of first").first().waitFor()
-  await panel.getByText("src/first.ts:2").waitFor()
+  await panel.getByRole("code").filter({ hasText: "src/first.ts:2" }).first().waitFor()
   expect(await searchViolations(page, "#content")).toEqual([])
   await panel.getByText("Begin to publish").click()
   await panel.getByText(/"team-one":\s+outputs:\s+shadow: false/).waitFor()
