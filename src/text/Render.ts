@@ -8,6 +8,7 @@
  */
 import { Predicate } from "effect"
 import type { Reason, ReasonTag } from "../domain/Reason.ts"
+import type { checkReasons } from "../domain/reasons/Check.ts"
 import type { configurationReasons } from "../domain/reasons/Configuration.ts"
 import type { pageTexts } from "./en/Pages.ts"
 
@@ -24,8 +25,11 @@ interface TextsOf<Reasons> {
 
 export type LanguageTexts = TextsOf<Readonly<Record<ReasonTag, string>>>
 
-/** Texts of a language apart from those of configurations, which the dashboard loads with their pages. */
-export type CommonTexts = TextsOf<Readonly<Record<Exclude<ReasonTag, keyof typeof configurationReasons>, string>>>
+/** Reasons whose texts the dashboard loads with the pages that show them. */
+type PagedTag = keyof typeof checkReasons | keyof typeof configurationReasons
+
+/** Texts of a language apart from those that the dashboard loads with their pages. */
+export type CommonTexts = TextsOf<Readonly<Record<Exclude<ReasonTag, PagedTag>, string>>>
 
 /** Texts of which some may not be loaded. */
 export type LoadedTexts = TextsOf<Readonly<Partial<Record<ReasonTag, string>>>>

@@ -4,9 +4,10 @@ import type { Reason } from "../domain/Reason.ts"
 import type { LanguageTexts } from "./Render.ts"
 import { render } from "./Render.ts"
 import { common } from "./en/Common.ts"
+import { checkTexts } from "./en/Check.ts"
 import { configurationTexts } from "./en/Configuration.ts"
 
-export const en: LanguageTexts = { ...common, reasons: joinTables(common.reasons, configurationTexts) }
+export const en: LanguageTexts = { ...common, reasons: joinTables(common.reasons, configurationTexts, checkTexts) }
 
 /** Text of a reason in English: for commands, and for what is published in English. */
 export const inEnglish = (reason: Reason): string => render(en, reason)

@@ -4,9 +4,10 @@ import type { Reason } from "../domain/Reason.ts"
 import type { LanguageTexts } from "./Render.ts"
 import { render } from "./Render.ts"
 import { common } from "./zh/Common.ts"
+import { checkTexts } from "./zh/Check.ts"
 import { configurationTexts } from "./zh/Configuration.ts"
 
-export const zh: LanguageTexts = { ...common, reasons: joinTables(common.reasons, configurationTexts) }
+export const zh: LanguageTexts = { ...common, reasons: joinTables(common.reasons, configurationTexts, checkTexts) }
 
 /** Text of a reason in Chinese: for what is published in Chinese. */
 export const inChinese = (reason: Reason): string => render(zh, reason)

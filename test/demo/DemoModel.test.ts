@@ -167,5 +167,5 @@ describe("clean code", () => {
     const lines = Object.values(sources).reduce((sum, text) => sum + text.split("\n").length, 0)
     const found = await review({ "README.md": "x\n" }, sources)
     assert.isAtMost(found.findings.length / lines, 3 / 10_000, placesOf(found).join("\n"))
-  })
+  }, 300_000)
 })

@@ -187,7 +187,7 @@ describe("keyboard", () => {
     await page.keyboard.press("/")
     await page.keyboard.type("team/none")
     await page.getByText("No run matches").waitFor()
-    expect(page.url()).toContain("repo=team%2Fnone")
+    expect(page.url()).toContain("q=team%2Fnone")
     await page.keyboard.press("Control+k")
     await page.keyboard.type("nod")
     await page.keyboard.press("Enter")
@@ -586,7 +586,10 @@ describe("a run", () => {
 
   it("shows its log", async () => {
     await open(paths[6]?.[1] ?? "")
-    await page.getByRole("button", { name: "Show" }).click()
+    await page
+      .locator("section.panel", { has: page.getByRole("heading", { name: "Log", exact: true }) })
+      .getByRole("button", { name: "Show" })
+      .click()
     await page.locator(".log li").first().waitFor()
     expect(await page.locator(".log li").count()).toBeGreaterThan(1)
   })

@@ -8,7 +8,7 @@ import type { AdminServer } from "../admin/AdminServer.ts"
 import { TestBrowser, watchPage } from "../harness/Browser.ts"
 import { oidcClient, OidcProvider } from "../harness/OidcProvider.ts"
 
-/** A proxy, whose address is the public one: the provider is told before the service has a port. */
+/** A proxy, whose address is the public one: the settings of the provider name it before the service has a port. */
 const proxy = createServer((incoming, outgoing) => {
   const { headers, method = "GET", url = "/" } = incoming
   const target = request(new URL(url, admin.url), { method, headers }, (response) => {

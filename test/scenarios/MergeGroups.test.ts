@@ -60,6 +60,8 @@ const reviewed = async (name: string, conclusion: string): Promise<DemoPull> => 
   const pull = await host.open(name)
   await host.forge.notify(pull, "opened")
   await ends({ pull, head: pull.head }, conclusion)
+  // Until then its verdict is not one of a published round.
+  await waitFor(() => host.runs().get(pull.head)?.at(-1) === "succeeded")
   return pull
 }
 
@@ -136,7 +138,7 @@ it("a group with other patches is reviewed: a merged file, and pull requests wit
   })
   const pull = await host.forge.createPull(repository, { title: "merged", headBranch: "merged" })
   await host.forge.notify(pull, "opened")
-  await ends({ pull, head: pull.head }, "success")
+  await waitFor(() => host.runs().get(pull.head)?.at(-1) === "succeeded")
   // The context of the changed line is another one.
   await moveMain("merged.ts", `${lines.join("\n").replace("line5 = 5", "line5 = 50")}\n`)
   const before = host.model.requests.length
@@ -166,6 +168,7 @@ it("a group that leaves the queue ends while its review runs, and other branches
   const pull = await host.open("leaves")
   const group = await queued([pull])
   await waiting
+  await ends(group, "in_progress")
   expect(conclusions(group)).toEqual(["in_progress"])
   const ended = await report(group, "destroyed")
   expect(ended.body).toMatchObject({ accepted: false, reason: "closed" })

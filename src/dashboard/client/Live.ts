@@ -2,7 +2,6 @@
  * Follows changes of reviews, the queue and deliveries as server-sent events over fetch, because `EventSource` cannot send the token. Each burst of events
  * refreshes the visible values that they concern at most once per interval, so that a busy installation costs the browser no more than a quiet one.
  */
-import { createParser } from "eventsource-parser"
 import { send, toRequest } from "./Call.ts"
 import type { Endpoint } from "./Endpoints.ts"
 import { toRecord } from "./Problem.ts"
@@ -81,6 +80,8 @@ const handle = (data: string): void => {
 }
 
 const follow = async (signal: AbortSignal): Promise<void> => {
+  // Loaded after the first page.
+  const { createParser } = await import("eventsource-parser")
   const [, url] = toRequest("GET /live", {})
   const response = await send(url, { headers: { accept: "text/event-stream" }, signal })
   if (!response.ok || response.body === null) throw new Error(`status ${response.status}`)

@@ -10,6 +10,7 @@ import { Empty } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { t, tReason, tValue } from "../text/T.ts"
+import "../text/CheckTexts.ts"
 
 type Notice = Item<"GET /chat/notices">
 

@@ -6,6 +6,7 @@ import { Failure, Loading } from "../parts/Panel.tsx"
 import { Shape } from "../parts/Status.tsx"
 import { t, tReason } from "../text/T.ts"
 import { useEffect } from "react"
+import "../text/CheckTexts.ts"
 
 type Check = Output<"POST /triggers/:name/check">["items"][number]
 

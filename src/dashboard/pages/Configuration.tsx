@@ -12,6 +12,7 @@ import { Empty } from "../parts/Panel.tsx"
 import { configurationTexts as en } from "../../text/en/Configuration.ts"
 import { configurationTexts as zh } from "../../text/zh/Configuration.ts"
 import { addReasonTexts, t } from "../text/T.ts"
+import "../text/CheckTexts.ts"
 
 addReasonTexts({ en, "zh-CN": zh })
 

@@ -9,6 +9,7 @@ import { TablePanel } from "../parts/TablePanel.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatCount } from "../text/Format.ts"
 import { t, tReason } from "../text/T.ts"
+import "../text/CheckTexts.ts"
 
 type Trigger = Item<"GET /triggers">
 type State = NonNullable<Trigger["inventory"]>

@@ -15,6 +15,7 @@ import { t, tReason } from "../text/T.ts"
 import { Attention } from "./Attention.tsx"
 import { Budgets } from "./Budgets.tsx"
 import { failedStatuses, runningStatuses } from "./RunStates.ts"
+import "../text/CheckTexts.ts"
 
 const Figure = ({
   children,

@@ -1,8 +1,7 @@
-/** Texts in English that every page of the dashboard may show. Those of configurations are loaded with their pages. */
+/** Texts in English that every page of the dashboard may show. Those of configurations and of checks are loaded with their pages. */
 import { joinTables } from "../../domain/JoinTables.ts"
 import type { CommonTexts } from "../Render.ts"
 import { pageTexts } from "./Pages.ts"
-import { checkTexts } from "./Check.ts"
 import { chatTexts } from "./Chat.ts"
 import { checkoutTexts } from "./Checkout.ts"
 import { conversationTexts } from "./Conversation.ts"
@@ -44,7 +43,6 @@ export const common: CommonTexts = {
     statusTexts,
     statementTexts,
     storeTexts,
-    checkTexts,
     refusalTexts
   ),
   keys: pageTexts,

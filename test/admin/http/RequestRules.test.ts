@@ -29,7 +29,7 @@ describe("query parameters", () => {
     [
       "/runs?stauts=failed",
       "stauts",
-      "unknown parameter (there are: workspace, status, target, repo, number, trigger, since, until, sort, cursor, limit)"
+      "unknown parameter (there are: workspace, q, status, target, repo, number, trigger, since, until, sort, cursor, limit)"
     ],
     ["/runs?sort=findings", "sort", "expected one of created, -created, duration, -duration, cost, -cost"],
     [
