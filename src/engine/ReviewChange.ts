@@ -119,9 +119,10 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
           Effect.provideService(Agent, noted.watch(yield* Agent))
         )
   const key = yield* deriveFence(["private", given.checkout.head])
+  const shown = separatePrivate(analysis, isPrivate, key)
   return {
-    ...separatePrivate(analysis, isPrivate, key),
-    notices: [...(chosen?.notices ?? []), ...analysis.notices],
+    ...shown,
+    notices: [...(chosen?.notices ?? []), ...shown.notices],
     ...(chosen === undefined ? {} : { settings: chosen.settings }),
     inputs: noted.inputs(),
     ...(checked.length === 0 ? {} : { checked })
