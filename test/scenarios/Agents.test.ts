@@ -58,7 +58,7 @@ it("an agent reads a review over stdio, objects to a finding, and outlives a res
   expect(replies()).toHaveLength(before)
 
   expect(await runAicr(["token", "list", "--config", configFile])).toMatch(
-    /^NAME .*\nlaptop +valid +read,dispute +host:team\/one /
+    /^NAME .*\nlaptop +valid +read,dispute +- +host:team\/one /
   )
   expect(await runAicr(["token", "revoke", "laptop", "--config", configFile])).toBe("Token laptop is revoked.")
   const refused = await agent.call("status", at)
