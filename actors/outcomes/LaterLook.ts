@@ -19,7 +19,7 @@ const lookAfter = Duration.toMillis(Duration.days(30))
 /** Findings of older merges, whose commits no mirror has, are not read any more. */
 const giveUpAfter = Duration.toMillis(Duration.days(60))
 
-/** Returns what compares the end of the merge with the newest known commit of its branch; undefined: there is none, or it is no newer one. */
+/** Returns what compares the end of the merge with the newest known commit of its branch; undefined if none is known, or it is not newer. */
 const toRequest = (
   { baseRef, repo, settledHead, tip, trigger }: LaterFindings,
   snapshot: Snapshot

@@ -9,6 +9,7 @@
  * | `review.min_severity`    | at least that of the workspace                               |
  * | `review.output_language` | a language tag                                               |
  */
+import { Predicate } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
 import { Severity, severityRank } from "../domain/Kinds.ts"
 import type { Reason } from "../domain/Reason.ts"
@@ -71,15 +72,12 @@ const readers: Readonly<Record<SettingName, (value: unknown, bounds: Bounds) => 
   "review.walkthrough": readWalkthrough
 }
 
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** Returns the settings of a file by name; undefined if it has another form. */
 const listValues = (tree: unknown): ReadonlyMap<string, unknown> | undefined => {
   if (tree === null) return new Map()
-  if (!isFields(tree)) return undefined
+  if (!Predicate.isReadonlyObject(tree)) return undefined
   const entries = Object.entries(tree).flatMap(([group, fields]) =>
-    isFields(fields)
+    Predicate.isReadonlyObject(fields)
       ? Object.entries(fields).map(([name, value]) => [`${group}.${name}`, value] as const)
       : [[group, fields] as const]
   )

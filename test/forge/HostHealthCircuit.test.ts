@@ -85,13 +85,13 @@ describe("waiting for a host", () => {
     alone(
       Effect.gen(function* () {
         const { requests, read, states } = host(Number.POSITIVE_INFINITY)
-        const answered = observe(states, origin, Effect.void)
+        const responded = observe(states, origin, Effect.void)
         const fiber = yield* Effect.forkChild(
           Effect.flip(
             retryRead(
               states,
               origin,
-              Effect.tapError(read, () => answered)
+              Effect.tapError(read, () => responded)
             )
           )
         )

@@ -24,7 +24,7 @@ export const makeGroup = async (pulls: ReadonlyArray<DemoPull>, onto?: string): 
   if (pull === undefined) throw new Error("a group has a pull request")
   const { directory } = pull.repository
   const base = onto ?? (await tip(directory, pull.baseBranch))
-  if (base === undefined) throw new Error(`there is no branch ${pull.baseBranch}`)
+  if (base === undefined) throw new Error(`unknown branch ${pull.baseBranch}`)
   let head = base
   for (const one of pulls) {
     const [tree = ""] = (await git(directory, ["merge-tree", "--write-tree", head, one.head])).split("\n")

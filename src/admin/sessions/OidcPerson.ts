@@ -1,6 +1,6 @@
 /** Decides who logs in by OpenID Connect: the name and the role of a person according to the claims of the provider. Pure. */
 import { createHash } from "node:crypto"
-import { Redacted } from "effect"
+import { Predicate, Redacted } from "effect"
 import type { Snapshot } from "../../config/Snapshot.ts"
 import { AccessRole } from "../../domain/AccessRole.ts"
 import type { Reason } from "../../domain/Reason.ts"
@@ -42,20 +42,19 @@ export const readOidc = (snapshot: Snapshot): OidcSettings | undefined => {
 
 type Claims = Readonly<Record<string, unknown>>
 
-const isClaims = (value: unknown): value is Claims =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** Returns a claim by its name, or by the path to it. */
 const claimAt = (claims: Claims, name: string): unknown => {
   if (Object.hasOwn(claims, name)) return claims[name]
   let value: unknown = claims
-  for (const part of name.split(".")) value = isClaims(value) && Object.hasOwn(value, part) ? value[part] : undefined
+  for (const part of name.split("."))
+    value = Predicate.isReadonlyObject(value) && Object.hasOwn(value, part) ? value[part] : undefined
   return value
 }
 
 /** Returns whether the provider sent a reference in place of the groups, as Entra does for people with many of them. */
 const isReferenced = (claims: Claims, name: string): boolean =>
-  (isClaims(claims["_claim_names"]) && Object.hasOwn(claims["_claim_names"], name)) || claims["hasgroups"] === true
+  (Predicate.isReadonlyObject(claims["_claim_names"]) && Object.hasOwn(claims["_claim_names"], name)) ||
+  claims["hasgroups"] === true
 
 /** Returns whether userinfo may complete the claims. */
 export const lacksClaims = (claims: Claims, { groupsClaim, usernameClaim }: OidcSettings): boolean =>

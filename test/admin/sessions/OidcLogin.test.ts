@@ -283,7 +283,7 @@ describe("a provider", () => {
     }
   })
 
-  it("that is not configured is no way to log in", async () => {
+  it("that is not configured is not offered", async () => {
     const admin = await startAdmin()
     servers.push(admin)
     assert.deepStrictEqual((await admin.call("GET", "/login/methods")).body, { oidc: false })
