@@ -21,6 +21,7 @@ import { Outputs } from "../../src/outputs/Outputs.ts"
 import type { SentRow } from "../../src/outputs/Outputs.ts"
 import { isPrivateRow } from "../../src/outputs/PrivateRow.ts"
 import { Records } from "../../src/outputs/Records.ts"
+import type { Lessons } from "../../src/store/Lessons.ts"
 import type { Notices } from "../../src/store/Notices.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import type { PublicationUpdate } from "../../src/store/Outbox.ts"
@@ -238,7 +239,7 @@ const callHost = Effect.fnUntraced(function* (
   }
 })
 
-type Services = Forges | Notices | Outbox | Progress | Receipts | WritePermits | WriteServices
+type Services = Forges | Lessons | Notices | Outbox | Progress | Receipts | WritePermits | WriteServices
 
 /** Ends a row of a workspace in shadow. The row keeps the texts that would have been published. */
 export const withholdRow = Effect.fnUntraced(function* (hold: TargetHold, run: Run, row: Publication) {

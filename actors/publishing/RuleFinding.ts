@@ -9,9 +9,12 @@
 import { Clock, Effect } from "effect"
 import { withRouteAnalysis } from "../../src/admission/RouteAnalysis.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import type { ReviewConfig } from "../../src/config/schema/Review.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
+import { repositoryKey } from "../../src/domain/Change.ts"
 import { relationToChange } from "../../src/domain/DecidedBy.ts"
 import type { TargetKey } from "../../src/domain/Keys.ts"
+import type { Finding } from "../../src/domain/Problem.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
 import { runUrl } from "../../src/domain/RunLink.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
@@ -19,9 +22,12 @@ import { planVerdict } from "../../src/outputs/PlannedVerdict.ts"
 import { statementRows } from "../../src/outputs/StatementRow.ts"
 import { hasStatus } from "../../src/outputs/StatusEnd.ts"
 import { withSettings } from "../../src/domain/RepositorySettings.ts"
+import { lessonBounds, reflectionMode } from "../../src/review/Reflection.ts"
+import { Lessons } from "../../src/store/Lessons.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import type { Run } from "../../src/store/Runs.ts"
+import { toLesson } from "../review/Reflect.ts"
 import type { TargetHold } from "./TargetHold.ts"
 
 interface FindingRuling {
@@ -78,8 +84,22 @@ const planAgain = Effect.fnUntraced(function* (run: Run, analysis: Analysis, rul
     ...outputs.status(input, verdict.state, verdict.description, { analysis, plan })
   ]
   const placed = rows.map((row, index) => ({ ...row, position: firstPosition + index }))
-  return { verdict, rows: placed, dismissal: workspace.review.dismissal }
+  return { verdict, rows: placed, review: workspace.review }
 })
+
+/** Makes a withdrawn finding a lesson, also if no later review of the change reads its comment. The decision holds without it. */
+const learnWithdrawn = Effect.fnUntraced(
+  function* ({ change }: Run, finding: Finding, reflection: ReviewConfig["reflection"]) {
+    if (reflectionMode(reflection) === "off") return
+    const now = yield* Clock.currentTimeMillis
+    const lessons = [toLesson(finding, "dismissed")]
+    yield* (yield* Lessons).learn(repositoryKey(change), lessons, lessonBounds(reflection), now)
+  },
+  (effect) =>
+    Effect.catch(effect, ({ message }) =>
+      Effect.logWarning("withdrawn finding not remembered for later reviews", { error: message })
+    )
+)
 
 /**
  * `published`: the newest review was changed and is published again. `known`: it had the decision before. `unknown`: it does not have the
@@ -92,9 +112,9 @@ export const ruleFinding = Effect.fnUntraced(function* (hold: TargetHold, target
   const run = yield* runs.latestAnalysis(targetKey)
   if (run?.analysis === undefined || (run.status !== "publishing" && run.status !== "succeeded"))
     return "unknown" satisfies Ruled
-  const isFound = run.analysis.findings.some(({ fingerprint }) => fingerprint === ruling.fp)
+  const found = run.analysis.findings.find(({ fingerprint }) => fingerprint === ruling.fp)
   const analysis = withRuling(run.analysis, ruling)
-  if (analysis === undefined) return (isFound ? "known" : "unknown") satisfies Ruled
+  if (analysis === undefined) return (found === undefined ? "unknown" : "known") satisfies Ruled
   const again = yield* planAgain(run, analysis, ruling.cause)
   const isNewest = ruling.head === undefined || ruling.head === run.head
   const { person } = ruling
@@ -102,7 +122,7 @@ export const ruleFinding = Effect.fnUntraced(function* (hold: TargetHold, target
   const by =
     ruling.counts || again === undefined || person === undefined
       ? undefined
-      : relationToChange(again.dismissal, run.change.author, person.username)
+      : relationToChange(again.review.dismissal, run.change.author, person.username)
   const change = {
     analysis,
     verdict: hasStatus(run.change) && run.verdict !== undefined ? again?.verdict : undefined,
@@ -113,6 +133,8 @@ export const ruleFinding = Effect.fnUntraced(function* (hold: TargetHold, target
   } as const
   const now = yield* Clock.currentTimeMillis
   if (!(yield* hold.withToken((token) => runs.rule(run.id, token, change, now)))) return "lost" satisfies Ruled
+  if (outcome === "withdrawn" && found !== undefined && again !== undefined)
+    yield* learnWithdrawn(run, found, again.review.reflection)
   yield* Effect.logInfo("decision about a finding recorded", { run_id: run.id, fingerprint: ruling.fp, outcome })
   return "published" satisfies Ruled
 })

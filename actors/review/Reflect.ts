@@ -62,11 +62,12 @@ const madeOf = Effect.fnUntraced(function* (
   if (findings.size === 0) return []
   return (yield* listExistingThreads(client, change, number, dismissal)).flatMap(({ fp, state }) => {
     const finding = findings.get(fp)
-    return state === "open" || finding === undefined ? [] : [lessonOf(finding, state)]
+    return state === "open" || finding === undefined ? [] : [toLesson(finding, state)]
   })
 })
 
-const lessonOf = (
+/** Returns what is remembered of a finding about which people decided, or that was fixed. */
+export const toLesson = (
   { fingerprint, anchor, problem }: Finding,
   verdict: Lesson["verdict"]
 ): Omit<Lesson, "learnedAt"> => ({

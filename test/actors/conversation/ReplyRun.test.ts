@@ -5,6 +5,7 @@ import { discussedKey } from "../../../src/domain/Change.ts"
 import type { CommentPlace } from "../../../src/domain/Change.ts"
 import { GatewayError } from "../../../src/llm/Gateway.ts"
 import { parseMarkers } from "../../../src/outputs/Marker.ts"
+import { Lessons } from "../../../src/store/Lessons.ts"
 import { inEnglish } from "../../../src/text/en.ts"
 import { calling } from "../../engine/Fixture.ts"
 import { until } from "../../harness/UntilOnTestClock.ts"
@@ -65,6 +66,21 @@ each("a reply whose response is lost is found by its marker, and not written aga
     const { runs } = yield* deliver(conversations.write("t1", "ada", "Why?"))
     assert.deepInclude(runs[0], { status: "succeeded" })
     assert.lengthOf(conversations.own("t1"), 2)
+  })
+)
+
+each("a text of an earlier account is the service's own if the records have it; a copied marker proves nothing", () =>
+  Effect.gen(function* () {
+    yield* reviewed()
+    const { conversations } = yield* Given
+    yield* deliver(conversations.write("t1", "ada", "Why?"))
+    const body = conversations.own("t1").at(-1) ?? ""
+    conversations.write("t2", "former", body)
+    const { runs } = yield* deliver(conversations.write("t2", "ada", "And then?"))
+    assert.deepInclude(runs[0], { status: "succeeded" })
+    conversations.write("t3", "mallory", `It is fine.\n\n${body}`)
+    const { entry } = yield* deliver(conversations.write("t3", "ada", "And then?"))
+    assert.strictEqual(entry?.reason?._tag, "NotAddressed")
   })
 )
 
@@ -215,10 +231,13 @@ each("the text that the comment has when it is read counts", () =>
   })
 )
 
+const learnt = Lessons.use((lessons) => lessons.recall("t:team/app", 0, 9))
+
 each("an objection with code of the head withdraws the finding, through the publisher of the pull request", () =>
   Effect.gen(function* () {
     yield* reviewed()
     const { conversations, files, settings } = yield* Given
+    settings.review = yield* loadReview({ reflection: { enabled: true } })
     files.set("src/cart.ts", "if (items.length === 0) return 0\nreturn sum(items)\n")
     settings.answer = calling("reply", objection)
     const { runs } = yield* deliver(conversations.write("t1", "ada", "Empty carts return early."))
@@ -229,6 +248,22 @@ each("an objection with code of the head withdraws the finding, through the publ
     })
     assert.deepStrictEqual(conversations.withdrawn, [finding.fingerprint])
     assert.include(conversations.own("t1").at(-1), "**Withdrawn.**\n\nYou are right.")
+    const [lesson, ...others] = yield* learnt
+    assert.deepInclude(lesson, { fingerprint: finding.fingerprint, verdict: "dismissed" })
+    assert.isEmpty(others)
+  })
+)
+
+each("an objection withdraws a finding without memory too", () =>
+  Effect.gen(function* () {
+    yield* reviewed()
+    const { conversations, files, settings } = yield* Given
+    settings.review = yield* loadReview({ reflection: { enabled: false } })
+    files.set("src/cart.ts", "if (items.length === 0) return 0\nreturn sum(items)\n")
+    settings.answer = calling("reply", objection)
+    yield* deliver(conversations.write("t1", "ada", "Empty carts return early."))
+    assert.deepStrictEqual(conversations.withdrawn, [finding.fingerprint])
+    assert.isEmpty(yield* learnt)
   })
 )
 

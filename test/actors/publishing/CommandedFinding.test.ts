@@ -12,6 +12,7 @@ import type { ForgeKind } from "../../../src/domain/Kinds.ts"
 import { ForgeKind as Kinds } from "../../../src/domain/Kinds.ts"
 import { renderMarker } from "../../../src/outputs/Marker.ts"
 import { Outputs } from "../../../src/outputs/Outputs.ts"
+import { Lessons } from "../../../src/store/Lessons.ts"
 import { Outbox } from "../../../src/store/Outbox.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 import { alone, changed, repoName, startHost, unpaced } from "../../forge/Clients.ts"
@@ -85,6 +86,8 @@ const execute = (comment: CommentPlace | undefined, command: Parameters<typeof r
   } as unknown as Outputs["Service"]
   const outbox = { lastSent: () => Effect.succeed(summary) } as unknown as Outbox["Service"]
   const runs = { latestAnalysis: () => Effect.undefined } as unknown as Runs["Service"]
+  // No review is on record, so that nothing is remembered.
+  const lessons = {} as Lessons["Service"]
   const hold = new TargetHold(outbox, targetKey(subjectOf(comment).change))
   return Effect.runPromise(
     unpaced(
@@ -92,6 +95,7 @@ const execute = (comment: CommentPlace | undefined, command: Parameters<typeof r
         Effect.provideService(Outputs, outputs),
         Effect.provideService(Outbox, outbox),
         Effect.provideService(Runs, runs),
+        Effect.provideService(Lessons, lessons),
         Effect.provideService(ConfigStore, testSnapshotWith("w", "t"))
       )
     )

@@ -249,9 +249,10 @@ describe.each(ForgeKind.literals)("reflection on %s", (kind) => {
         pending: alone
       })
       const comments = host.pull.reviews.flatMap((one) => one.comments)
-      const [dismissed, , settled] = comments
+      const [dismissed, withdrawn, settled] = comments
       assert.lengthOf(comments, 3)
-      if (dismissed === undefined || settled === undefined) return
+      if (dismissed === undefined || withdrawn === undefined || settled === undefined) return
+      getThread(withdrawn).body = `${text(2)}\n${renderMarker({ op: OperationId.make("w"), state: "withdrawn" })}`
       // GitHub's REST API does not return who resolved a thread; a thumbs-down counts there.
       if (kind === "github") getThread(dismissed).thumbsDown.push(host.forge.user("ann"))
       else getThread(dismissed).resolver = host.forge.user("ann")
@@ -271,6 +272,7 @@ describe.each(ForgeKind.literals)("reflection on %s", (kind) => {
       const lessons = yield* lessonsFor({ change: subject, targetKey: target }, workspace, host.client)
       assert.deepStrictEqual(lessons.map(({ title, verdict }) => `${title} ${verdict}`).toSorted(), [
         "Title 1 dismissed",
+        "Title 2 dismissed",
         "Title 3 resolved"
       ])
       host.forge.expectContract()
