@@ -20,7 +20,7 @@ import type { ReplyDecision } from "./ReplyDecision.ts"
 import type { ReplySource, ReplySubject } from "./ReplySource.ts"
 import { cloneUrl } from "../../src/domain/HostUrls.ts"
 import { isForgeKind } from "../../src/domain/Kinds.ts"
-import { noHost, readHeadPushers, resolveCheckout } from "../review/AnalyseChange.ts"
+import { noHost, readHeadPushers, resolveCheckout, resolveOnServer } from "../review/AnalyseChange.ts"
 import { findOutsider } from "../review/Outsider.ts"
 
 type Conversing = Pick<ReplySource, "conversation" | "isOfPeople">
@@ -31,6 +31,8 @@ const listPeople = ({ conversation, isOfPeople }: Conversing): ReadonlyArray<str
   return isOfPeople && authors.every((author) => author !== undefined) ? authors : undefined
 }
 
+const nameless = "the author of a comment, who is a program or not named by the host,"
+
 /**
  * Checks out the code that a model may read for a reply, with the rights of the least trusted person: of those who wrote in the conversation, and
  * those who control the content of the change (Outsider.ts). Nothing is read before a model requests it.
@@ -39,14 +41,16 @@ const openHead = Effect.fnUntraced(function* (conversing: Conversing, { base, ch
   const { profile, workspace } = work
   const code = { base, change, head }
   const { baseUrl } = profile
-  if (baseUrl === undefined || !isForgeKind(profile.kind)) return yield* noHost(profile)
+  if (!isForgeKind(profile.kind)) {
+    const checkout = yield* (yield* Vcs).checkout(yield* resolveOnServer(code, work))
+    return { checkout, outsider: nameless }
+  }
+  if (baseUrl === undefined) return yield* noHost(profile)
   const forges = yield* Forges
   const client = forges.client(profile)
   const readers = listPeople(conversing)
   const outsider =
-    readers === undefined
-      ? "the author of a comment, who is a program or not named by the host,"
-      : yield* findOutsider(change, workspace, client, readHeadPushers(code), readers)
+    readers === undefined ? nameless : yield* findOutsider(change, workspace, client, readHeadPushers(code), readers)
   const url = cloneUrl(baseUrl, change.repo)
   const authorization = yield* client.gitAuthorization(change.repo)
   const request = resolveCheckout(code, work, forges.of(profile.kind), { url, authorization, rules: undefined })
@@ -97,16 +101,27 @@ const readFindings = Effect.fnUntraced(function* ({ fingerprint, listReviews }: 
   return { review, findings: finding === undefined ? [] : [finding], finding }
 })
 
+/** Reasons for which a host or a server has no text of a file at a head, however often it is read. */
+const unreadable: ReadonlySet<string> = new Set([
+  "not_found",
+  "invalid",
+  "forbidden",
+  "absent",
+  "missing",
+  "failed",
+  "limit"
+])
+
 /** Reads the file of a finding at the head; undefined if the head does not have it, or it is too long. */
 const readFile = Effect.fnUntraced(function* (
   { readFile: read }: ReplySource,
-  { change, head }: Run,
+  { head }: Run,
   path: string | undefined
 ) {
   if (path === undefined || head === "" || read === undefined) return undefined
   const text = yield* Effect.catchIf(
-    read(change.repo, head, path),
-    ({ reason }) => reason === "not_found" || reason === "invalid" || reason === "forbidden",
+    read(head, path),
+    ({ reason }) => unreadable.has(reason),
     () => Effect.succeed(undefined)
   )
   return text === undefined || text.length > maxFile ? undefined : ({ path, text } satisfies HeadFile)
@@ -181,8 +196,7 @@ export const writeAnalysis = Effect.fnUntraced(function* (
   if (result instanceof AgentError) return yield* result
   const { outcome, text } = result
   if (outcome !== "withdrawn") return toAnalysis({ ...base, outcome, text }, conclusions[outcome], spent)
-  // Only the finding of a thread of a pull request has a state that an objection changes.
-  if (finding === undefined || !subject.isPull)
+  if (finding === undefined || !subject.hasStates)
     return toAnalysis({ ...base, outcome: "needs_person", text }, conclusions.needs_person, spent)
   const quoted =
     result.path === undefined || result.path === file?.path ? file : yield* readFile(source, run, result.path)

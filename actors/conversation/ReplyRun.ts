@@ -159,7 +159,7 @@ const execute = Effect.fnUntraced(
   (effect, run, work) =>
     Effect.catchTag(
       effect,
-      "AgentError",
+      ["AgentError", "CheckoutError"],
       Effect.fnUntraced(function* (error) {
         const outcome = yield* analysisFailure(run, work, error)
         if (outcome._tag === "Failed" && (!outcome.retryable || isLastAttempt(work)))

@@ -9,9 +9,11 @@
  * | finding              | that of its thread, or `explain N` | its own, whatever its words name | none                  | that of its thread, or `explain N`  |
  * | before a model       | –                                  | the head has the quoted code     | –                     | –                                   |
  * | who may dismiss      | its author                         | no one                           | no one                | no one                              |
- * | a model reads code   | as all may who wrote               | as an outsider may               | no                    | no                                  |
+ * | an objection counts  | below pull requests                | yes                              | no                    | yes                                 |
+ * | a model reads code   | as all may who wrote               | as an outsider may               | no                    | as an outsider may                  |
  */
 import { Effect } from "effect"
+import type { Scope } from "effect"
 import type { Workspace } from "../../src/config/Snapshot.ts"
 import { readExplained } from "../../src/domain/AddressedComment.ts"
 import { discussedKey } from "../../src/domain/Change.ts"
@@ -28,6 +30,9 @@ import { ChatRequests } from "../../src/store/ChatRequests.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import type { Run } from "../../src/store/Runs.ts"
+import { Vcs } from "../../src/vcs/Checkout.ts"
+import type { CheckoutError } from "../../src/vcs/Checkout.ts"
+import { resolveOnServer } from "../review/AnalyseChange.ts"
 import { readWithCurrent } from "../review/HostCredential.ts"
 import { routedWork } from "../review/ReviewSubject.ts"
 import type { ReviewWork } from "../review/ReviewWork.ts"
@@ -48,8 +53,8 @@ export interface ReplySubject {
   readonly baseRef: string | undefined
   /** The change whose code is read, with its author. */
   readonly change: Change
-  /** Whether it is a pull request at the host, whose findings have a state that an objection changes. */
-  readonly isPull: boolean
+  /** Whether its findings have a state that an objection changes. */
+  readonly hasStates: boolean
 }
 
 export interface ReplySource {
@@ -66,8 +71,10 @@ export interface ReplySource {
   readonly findConverser: (workspace: Workspace, person: string) => Effect.Effect<Converser, ForgeError>
   /** Lists reviews with findings that the words may be about, newest first. */
   readonly listReviews: Effect.Effect<ReadonlyArray<Run>, StoreError, Runs>
-  /** Returns the text of a file at a commit; undefined if no more code is read than the review has on record. */
-  readonly readFile: ForgeClient["file"] | undefined
+  /** Returns the text of a file at a head; undefined if no more code is read than the review has on record. */
+  readonly readFile:
+    | ((head: string, path: string) => Effect.Effect<string | undefined, CheckoutError | ForgeError, Scope.Scope | Vcs>)
+    | undefined
   /** Code that the head has to have before a model is called. */
   readonly claim: Pick<Dispute, "path" | "quote"> | undefined
   /** Whether the rights of people at the host count: of their author to dismiss findings, and of all who wrote to have code read. */
@@ -76,6 +83,8 @@ export interface ReplySource {
 
 /** Newest reviews of a change that are searched for the finding of a thread. */
 const earlierRuns = 20
+/** A longer file is not read from a server. */
+const maxFileBytes = 1_000_000
 
 const isOff = ({ review }: Workspace): Reason | undefined =>
   !review.comment_commands
@@ -93,7 +102,7 @@ const readHostSubject = Effect.fnUntraced(function* (work: ReviewWork, client: F
     const head = change.head ?? (yield* client.newestCommit(change.repo, {})) ?? ""
     const { baseRef, title } = change
     const discussed: Change = { ...about, target: { kind: "commit" } }
-    return { work, head, base: undefined, title, baseRef, change: discussed, isPull: false } satisfies ReplySubject
+    return { work, head, base: undefined, title, baseRef, change: discussed, hasStates: false } satisfies ReplySubject
   }
   const pull = yield* client.pull(change.repo, number)
   const { base, baseRef, head, title } = pull
@@ -101,7 +110,7 @@ const readHostSubject = Effect.fnUntraced(function* (work: ReviewWork, client: F
   const routed = routedWork(work, { _tag: "Review", change: reviewed, head, base })
   return "_tag" in routed
     ? routed
-    : ({ work: routed, head, base, title, baseRef, change: reviewed, isPull: true } satisfies ReplySubject)
+    : ({ work: routed, head, base, title, baseRef, change: reviewed, hasStates: true } satisfies ReplySubject)
 })
 
 /** The parts that a comment and an objection of a program have in common. */
@@ -112,7 +121,7 @@ const atHost = (work: ReviewWork, client: ForgeClient, place: CommentPlace) => {
     readSubject: readHostSubject(work, client, place),
     isOff,
     listReviews: Runs.use((runs) => runs.list({ targetKey: subjectKey, limit: earlierRuns })),
-    readFile: client.file
+    readFile: (head: string, path: string) => client.file(work.entry.change.repo, head, path)
   }
 }
 
@@ -161,19 +170,18 @@ const readDispute = (work: ReviewWork, client: ForgeClient, place: CommentPlace,
   }
 }
 
-/** The parts of words about a review on record, whose code is not read again. */
+/** The parts of words about a review on record. */
 const aboutReview = (work: ReviewWork, review: Run) => {
   const { base, change, head, targetKey: subjectKey } = review
-  const subject = { work, head, base, title: change.title, baseRef: change.baseRef, change, isPull: false }
-  return {
-    subjectKey,
-    readSubject: Effect.succeed<ReplySubject>(subject),
-    listReviews: Effect.succeed([review]),
-    readFile: undefined,
-    claim: undefined,
-    isOfPeople: false
-  }
+  const subject = { work, head, base, title: change.title, baseRef: change.baseRef, change, hasStates: false }
+  return { subjectKey, subject, listReviews: Effect.succeed([review]), claim: undefined, isOfPeople: false }
 }
+
+/** Returns the text of a file of a review on record, as the server of its version control system has it. */
+const readOnServer = Effect.fnUntraced(function* (work: ReviewWork, review: Run, path: string) {
+  const checkout = yield* (yield* Vcs).checkout(yield* resolveOnServer(review, work))
+  return yield* checkout.file(path, "head", maxFileBytes)
+})
 
 /** Swarm names no rights of people, and shows no review to those without a user of the server. */
 const findSwarmConverser = ({ review }: Workspace) =>
@@ -188,8 +196,11 @@ const readSwarmQuestion = Effect.fnUntraced(function* (work: ReviewWork, questio
   const comment = texts.at(-1)
   const conversation: ReadConversation = { ...thread, comment, texts, isLocked: false }
   const { thread: maxInThread } = work.workspace.review.conversation.limits
+  const { subject, ...about } = aboutReview(work, review)
   return {
-    ...aboutReview(work, review),
+    ...about,
+    readSubject: Effect.succeed<ReplySubject>({ ...subject, hasStates: true }),
+    readFile: (_head, path) => readOnServer(work, review, path),
     conversation,
     decision: decideReply({ ...conversation, account, maxInThread }),
     fingerprint: (yield* findExplained(review.targetKey, comment?.body)) ?? conversation.fingerprint,
@@ -207,8 +218,11 @@ const readQuestion = Effect.fnUntraced(function* (
   const { facts } = (yield* (yield* ChatRequests).get(id)) ?? {}
   const review = yield* (yield* Runs).get(reviewed)
   if (facts?.question === undefined || review === undefined) return undefined
+  const { subject, ...about } = aboutReview(work, review)
   return {
-    ...aboutReview(work, review),
+    ...about,
+    readSubject: Effect.succeed<ReplySubject>(subject),
+    readFile: undefined,
     conversation: { ...converse(work.entry.change.author?.username ?? "", place, facts.question), isOurThread: false },
     decision: { _tag: "Reply" },
     fingerprint: undefined,

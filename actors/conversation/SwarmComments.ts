@@ -49,7 +49,8 @@ const queueReply = Effect.fnUntraced(function* (channel: SwarmServerChannel, com
   const [row] = yield* (yield* Outbox).sentReviews(name, { url, since: now - maxReviewAgeMillis })
   const run = row === undefined ? undefined : yield* (yield* Runs).get(row.runId)
   if (run === undefined || !channel.workspaces.some((one) => one.id === run.workspace && converses(one))) return
-  const source = { _tag: "SwarmQuestion", channel: name, review, comment: id, run: run.id } as const
+  const { target } = run.change
+  const source = { _tag: "SwarmQuestion", channel: name, review, comment: id, run: run.id, target } as const
   const requested = yield* replyInSwarm(run, author, source)
   if (requested._tag === "Queued")
     yield* (yield* WorkspaceScheduler.client)(run.workspace).Wake(undefined, { discard: true })

@@ -163,8 +163,11 @@ const readAtHost = Effect.fnUntraced(function* (run: Run, work: ReviewWork, kind
   return { issues, lessons, outsider, request }
 })
 
-/** Submitted changes have no host: their authors have write access, and there are no pull requests and issues. */
-const readWithoutHost = Effect.fnUntraced(function* (run: Run, { profile, snapshot, workspace }: ReviewWork) {
+/** Returns the checkout of a change whose repository is on the server of its version control system. */
+export const resolveOnServer = Effect.fnUntraced(function* (
+  run: CheckedOut,
+  { profile, snapshot, workspace }: Pick<ReviewWork, "profile" | "snapshot" | "workspace">
+) {
   const server = toTriggerServer(profile, snapshot)
   if (server === undefined || "_tag" in server) {
     return yield* new CheckoutError({
@@ -172,15 +175,20 @@ const readWithoutHost = Effect.fnUntraced(function* (run: Run, { profile, snapsh
       why: server ?? { _tag: "NoRepositories", trigger: profile.name, kind: profile.kind }
     })
   }
-  const request: CheckoutRequest = {
+  return {
     vcs: server.vcs,
     server,
     branch: run.change.headRef ?? "",
     head: run.head,
     base: run.base ?? "0",
     headOnly: workspace.review.commit_strategy === "head_only"
-  }
-  return { issues: [], lessons: yield* lessonsFor(run, workspace, undefined), outsider: undefined, request }
+  } satisfies CheckoutRequest
+})
+
+/** Submitted changes have no host: their authors have write access, and there are no pull requests and issues. */
+const readWithoutHost = Effect.fnUntraced(function* (run: Run, work: ReviewWork) {
+  const request: CheckoutRequest = yield* resolveOnServer(run, work)
+  return { issues: [], lessons: yield* lessonsFor(run, work.workspace, undefined), outsider: undefined, request }
 })
 
 /** A review that reads nothing again keeps the summary, which describes its own commit. */

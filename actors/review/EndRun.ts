@@ -5,7 +5,7 @@
 import { Clock, Effect, Metric } from "effect"
 import { countedSeverities, openFindings } from "../../src/domain/Analysis.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
-import { decidedKey, toDecided } from "../../src/domain/Change.ts"
+import { decidedKey, isShelf, toDecided } from "../../src/domain/Change.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import type { TargetKey } from "../../src/domain/Keys.ts"
 import { endStatus } from "../../src/domain/HeadVerdict.ts"
@@ -43,7 +43,7 @@ import { publishedRecords } from "../publishing/PublishedRecords.ts"
  * Returns the analysis with the dismissals of people. A host that cannot be read now leaves those of the last review in effect.
  */
 const withDismissals = Effect.fnUntraced(function* (run: Run, { workspace }: ReviewWork, analysis: Analysis) {
-  if (analysis.findings.length === 0 || !hasStatus(run.change)) return analysis
+  if (analysis.findings.length === 0 || !(hasStatus(run.change) || isShelf(run.change))) return analysis
   const change = toDecided(run.change)
   const key = decidedKey(change)
   const onRecord = yield* Effect.catch((yield* Outcomes).ofTarget(key), (error) =>

@@ -70,12 +70,13 @@ export const Dispute = Schema.TaggedStruct("Dispute", {
 })
 export type Dispute = typeof Dispute.Type
 
-/** A comment on a review of Swarm, by their ids there, on a channel that shows the review of a run. */
+/** A comment on a review of Swarm, by their ids there, on a channel that shows the review of a run. `target`: that of the reviewed change. */
 export const SwarmQuestion = Schema.TaggedStruct("SwarmQuestion", {
   channel: Schema.String,
   review: Schema.String,
   comment: Schema.String,
-  run: Schema.String
+  run: Schema.String,
+  target: Target
 })
 export type SwarmQuestion = typeof SwarmQuestion.Type
 
@@ -171,11 +172,17 @@ export const toDecided = (change: Change): Change => {
 
 export const decidedKey = (change: Change): TargetKey => targetKey(toDecided(change))
 
-/** Returns the key of the change, issue or commit below which a comment is; of other changes their own. */
-export const discussedKey = (change: Parameters<typeof targetKey>[0]): TargetKey => {
-  const { comment, number } = change.target
-  return targetKey(comment === undefined ? change : { ...change, target: { kind: comment.on, number } })
+/** Returns the change, issue or commit below which a comment is; other changes themselves. */
+export const toDiscussed = <A extends Pick<Change, "source" | "target">>(change: A): A => {
+  const { source, target } = change
+  const { comment, number } = target
+  if (source?._tag === "SwarmQuestion") return { ...change, target: source.target }
+  return comment === undefined ? change : { ...change, target: { kind: comment.on, number } }
 }
+
+/** Returns the key of the change, issue or commit below which a comment is; of other changes their own. */
+export const discussedKey = (change: Parameters<typeof targetKey>[0] & Pick<Change, "source">): TargetKey =>
+  targetKey(toDiscussed(change))
 
 /** Returns the change whose target is words about another one that are no comment at the host. `id` names them. */
 export const toWordsAbout = (

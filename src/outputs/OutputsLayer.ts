@@ -4,7 +4,7 @@ import { MemberFiles } from "../chat/members/MemberFiles.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Workspace } from "../config/Snapshot.ts"
-import { hasUsername, repositoryKey, toDecided } from "../domain/Change.ts"
+import { hasUsername, repositoryKey, toDecided, toDiscussed } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Operation, Publication, Reaction } from "../domain/Publication.ts"
 import type { IssueCode } from "../domain/IssueCode.ts"
@@ -256,7 +256,10 @@ const markWith = (sender: Sender): Outputs["Service"]["mark"] =>
     if (workspace.outputs.shadow) return 0
     let count = 0
     for (const { channel, kind } of routedChannels(sender.kinds, workspace, change))
-      if (kind.mark !== undefined) count += yield* kind.mark(toContext(sender, workspace, change, channel), finding)
+      if (kind.mark !== undefined)
+        count += yield* kind
+          .mark(toContext(sender, workspace, change, channel), finding)
+          .pipe(Effect.provideService(HostTraffic, sender.traffic))
     return count
   })
 
@@ -267,15 +270,15 @@ const mayDismissWith = (sender: Sender): Outputs["Service"]["mayDismiss"] =>
     return (yield* findDismissers(host, change, workspace.review.dismissal, [username]))(username)
   })
 
-/** Marks a finding as withdrawn in all comments and issues that reviews of its pull request wrote. */
+/** Marks a finding as withdrawn in all comments and issues that reviews of its change wrote. */
 const withdraw = Effect.fnUntraced(function* (
   sender: Sender,
   workspace: Workspace,
   change: Change,
   { fp, head }: Extract<Operation, { readonly _tag: "Withdraw" }>
 ) {
-  const pull: Change = { ...change, target: { kind: "pull_request", number: change.target.number } }
-  const count = yield* markWith(sender)(workspace, pull, { fp, head, state: "withdrawn", by: undefined })
+  const ruled = { fp, head, state: "withdrawn", by: undefined } as const
+  const count = yield* markWith(sender)(workspace, toDiscussed(change), ruled)
   const nothingToDo = count === 0 ? ({ _tag: "GoneAtHost" } as const) : undefined
   return { hostId: fp, url: undefined, nothingToDo, next: [] } satisfies SentRow
 })

@@ -11,6 +11,7 @@ import { stringify } from "yaml"
 import { AicrProcess } from "../harness/AicrProcess.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
+import type { Reply } from "../harness/FakeModelReply.ts"
 import { startFakeSwarm } from "../harness/FakeSwarm.ts"
 import type { FakeSwarm } from "../harness/FakeSwarm.ts"
 import { callP4Hook, nodeDocument, readRows } from "../harness/HookedNode.ts"
@@ -43,6 +44,7 @@ let world: World
 
 const makeConfig = (parts: Omit<World, "aicr">, port: number) => ({
   ...nodeDocument(parts, port),
+  review: { ...nodeDocument(parts, port).review, reflection: { enabled: true } },
   triggers: [
     {
       name: "depot",
@@ -84,23 +86,42 @@ const problemAt = (line: number, quote: string) => ({
   quote
 })
 
+/** Reads another file of the depot before it accepts an objection that names it. */
+const replyTo = (text: string): Reply => {
+  const reply = (input: object): Reply => ({ calls: [{ name: "reply", input }] })
+  if (text.includes("This is nonsense"))
+    return reply({ outcome: "withdrawn", text: "You are right.", quote: "no such line" })
+  if (!text.includes("src/limits.h"))
+    return reply({ outcome: "replied", text: "Because the sum of nothing is undefined." })
+  const quote = "#define LIMIT 1"
+  return text.includes(quote)
+    ? reply({ outcome: "withdrawn", text: "You are right.", path: "src/limits.h", quote })
+    : { calls: [{ name: "fetch_more_context", input: { path: "src/limits.h", reason: "to see the limit" } }] }
+}
+
 beforeEach(async () => {
   const directory = mkdtempSync(join(tmpdir(), "aicr-scenario-swarm-"))
   const depot = makeFakeDepot()
-  depot.submit("Start", { files: { "//Ace/main/src/main.c": "int a = 0;\nint b = 0;\n" } })
+  depot.submit("Start", {
+    files: { "//Ace/main/src/main.c": "int a = 0;\nint b = 0;\n", "//Ace/main/src/limits.h": "#define LIMIT 1\n" }
+  })
   const parts = {
     directory,
     depot,
     model: await startFakeModel((request) =>
       request.text.includes("Write the reply")
-        ? {
-            calls: [{ name: "reply", input: { outcome: "replied", text: "Because the sum of nothing is undefined." } }]
-          }
-        : review(
-            ["int a = 1;", "int b = 1;"].flatMap((quote, at) =>
-              JSON.stringify(request).includes(quote) ? [problemAt(at + 1, quote)] : []
+        ? replyTo(request.text)
+        : request.text.includes("You check findings of a code review")
+          ? {
+              calls: [
+                { name: "verdicts", input: { verdicts: [{ number: 1, verdict: "refute", reason: "See LIMIT." }] } }
+              ]
+            }
+          : review(
+              ["int a = 1;", "int b = 1;"].flatMap((quote, at) =>
+                JSON.stringify(request).includes(quote) ? [problemAt(at + 1, quote)] : []
+              )
             )
-          )
     ),
     swarm: await startFakeSwarm()
   }
@@ -286,6 +307,35 @@ it("people and the service converse in Swarm, one reply each, also if the proces
   expect(polls().length - before).toBe(2)
   // The fourth is the thanks, for which a host with reactions gets one.
   expect(rows("SELECT outcome FROM events WHERE event = 'swarm' AND outcome = 'executed'")).toHaveLength(4)
+
+  // The code that proves the objection is in a file that the change does not touch. The finding is high, so that a second call confirms it.
+  swarm.say("ada", 70, "src/limits.h makes it right.", second?.id)
+  // Nothing proves this one, whatever the model accepts.
+  swarm.say("ada", 70, "This is nonsense.", first?.id)
+  await aicr.kill()
+  await aicr.start()
+  const summaryNow = () => swarm.comments.find(({ id }) => id === summary?.id)?.body ?? ""
+  await waitUntil(() => /~~.*~~ · withdrawn/.test(summaryNow()), {
+    timeout: 60_000,
+    describe: () => `withdrawn: ${summaryNow()}\n${aicr.log.slice(-6000)}`
+  })
+  const closed = swarm.comments.find(({ id }) => id === second?.id)
+  expect(closed?.taskState).toBe("addressed")
+  expect(closed?.body).toContain("Withdrawn")
+  expect(summaryNow()).toContain("1 problem found")
+  await waitUntil(() => swarm.comments.some(({ body }) => body.startsWith("**Withdrawn.**")), {
+    timeout: 60_000,
+    describe: () => `the reply: ${aicr.log.slice(-6000)}`
+  })
+  expect(world.model.requests.filter(({ text }) => text.includes("You check findings of a code review"))).toHaveLength(
+    1
+  )
+  await waitUntil(() => swarm.comments.some(({ body }) => body.startsWith("The finding stays: commit")), {
+    timeout: 60_000,
+    describe: () => `the refusal: ${aicr.log.slice(-6000)}`
+  })
+  expect(swarm.comments.find(({ id }) => id === first?.id)?.taskState).toBe("open")
+  expect(rows("SELECT verdict FROM lessons").filter(({ verdict }) => verdict === "dismissed")).toHaveLength(1)
   swarm.expectContract()
 }, 480_000)
 

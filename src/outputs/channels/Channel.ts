@@ -162,5 +162,5 @@ export interface ChannelKind {
   readonly mark?: (
     context: ChannelContext,
     finding: RuledFinding
-  ) => Effect.Effect<number, ForgeError | ChannelMissing, Writing>
+  ) => Effect.Effect<number, ForgeError | ChannelMissing, HostTraffic | Writing>
 }

@@ -2,13 +2,14 @@
  * Comments of the service on a review of Swarm, and their state. Only comments of the configured user with a marker of the same workspace,
  * channel and branch count: other installations and branches of the same changelist write to the same review. Pure.
  *
- * | task      | archived | written by aicr as resolved | state     |
- * | --------- | -------- | --------------------------- | --------- |
- * | any       | any      | yes                         | resolved  |
- * | addressed | no       | no                          | resolved  |
- * | verified  | any      | no                          | dismissed |
- * | any       | yes      | no                          | dismissed |
- * | otherwise |          |                             | open      |
+ * | task      | archived | written by aicr as   | state     |
+ * | --------- | -------- | -------------------- | --------- |
+ * | any       | any      | resolved             | resolved  |
+ * | any       | any      | withdrawn, dismissed | dismissed |
+ * | addressed | no       | –                    | resolved  |
+ * | verified  | any      | –                    | dismissed |
+ * | any       | yes      | –                    | dismissed |
+ * | otherwise |          |                      | open      |
  */
 import type { Change } from "../../domain/Change.ts"
 import type { SwarmComment } from "../../forge/swarm/Client.ts"
@@ -31,7 +32,13 @@ export interface OwnComment extends SwarmComment {
 
 export interface OwnProblem extends ExistingProblem {
   readonly comment: OwnComment
+  /** An objection withdrew it. */
+  readonly isWithdrawn: boolean
 }
+
+/** Returns the state that the service wrote last. */
+const readWrittenState = (markers: OwnComment["markers"]): Marker["state"] =>
+  markers.findLast(({ state }) => state !== undefined)?.state
 
 export const listOwn = (
   comments: ReadonlyArray<SwarmComment>,
@@ -50,7 +57,9 @@ export const findSummary = (own: ReadonlyArray<OwnComment>): OwnComment | undefi
   own.findLast(({ markers }) => markers.some(({ fp }) => fp === summaryFp))
 
 const toState = ({ isArchived, markers, taskState }: OwnComment): OwnProblem["state"] => {
-  if (markers.some(({ state }) => state === "resolved")) return "resolved"
+  const written = readWrittenState(markers)
+  if (written === "resolved") return "resolved"
+  if (written === "withdrawn" || written === "dismissed") return "dismissed"
   if (isArchived || taskState === "verified") return "dismissed"
   return taskState === "addressed" ? "resolved" : "open"
 }
@@ -62,6 +71,14 @@ export const listProblems = (own: ReadonlyArray<OwnComment>): ReadonlyArray<OwnP
       const marker = comment.markers.find(({ fp }) => fp !== undefined && fp !== summaryFp)
       return marker?.fp === undefined
         ? []
-        : [{ fp: marker.fp, files: marker.file === undefined ? [] : [marker.file], state: toState(comment), comment }]
+        : [
+            {
+              fp: marker.fp,
+              files: marker.file === undefined ? [] : [marker.file],
+              state: toState(comment),
+              comment,
+              isWithdrawn: readWrittenState(comment.markers) === "withdrawn"
+            }
+          ]
     })
     .toReversed()

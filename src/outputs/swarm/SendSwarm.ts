@@ -8,12 +8,12 @@ import type { NewComment, Notifications, SwarmPosition } from "../../forge/swarm
 import { WriteOwner } from "../../forge/WriteOwner.ts"
 import type { Writing } from "../../forge/WriteOwner.ts"
 import { unwritten } from "../channels/Channel.ts"
-import type { ChannelContext, Sent } from "../channels/Channel.ts"
+import type { ChannelContext, RuledFinding, Sent } from "../channels/Channel.ts"
 import { renderResolvedBody } from "../issues/IssueText.ts"
-import { labelsFor } from "../Labels.ts"
-import { parseMarkers } from "../Marker.ts"
+import { labelsFor, rulingNote } from "../Labels.ts"
+import { parseMarkers, withoutStates } from "../Marker.ts"
 import { mentionSlot } from "../text/Mention.ts"
-import { followUpId } from "../channels/OperationId.ts"
+import { followUpId, rulingId } from "../channels/OperationId.ts"
 import { reconcile } from "../review/Reconcile.ts"
 import { gfm } from "../SafeText.ts"
 import { fillSummary } from "../text/FillSummary.ts"
@@ -142,16 +142,20 @@ const createComment = Effect.fnUntraced(function* (
   )
 })
 
+const toOpen = ({ isArchived, taskState }: OwnProblem["comment"]) => ({
+  ...(taskState === "comment" || taskState === "open" ? {} : { taskState: "open" as const }),
+  ...(isArchived ? { flags: [] } : {})
+})
+
+/** A comment without a task is archived. */
+const toClosed = ({ taskState }: OwnProblem["comment"]) =>
+  taskState === "open" ? { taskState: "addressed" as const } : { flags: ["closed"] as const }
+
 /** Opens the comment about a problem that exists again. */
-const reopen = (
-  { client, context, review }: SwarmTarget,
-  { body }: InlineComment,
-  { id, isArchived, taskState }: OwnProblem["comment"]
-) =>
-  client.edit(review, id, {
+const reopen = ({ client, context, review }: SwarmTarget, { body }: InlineComment, comment: OwnProblem["comment"]) =>
+  client.edit(review, comment.id, {
     body: toSwarmBody(body),
-    ...(taskState === "comment" || taskState === "open" ? {} : { taskState: "open" as const }),
-    ...(isArchived ? { flags: [] } : {}),
+    ...toOpen(comment),
     notifications: notificationsOf(context)
   })
 
@@ -212,7 +216,29 @@ export const resolveComment = Effect.fnUntraced(function* (
   if (problem === undefined || problem.state !== "open") return unwritten(hostId, { _tag: "GoneAtHost" })
   return yield* client.edit(review, hostId, {
     body: toSwarmBody(body),
-    ...(problem.comment.taskState === "open" ? { taskState: "addressed" as const } : { flags: ["closed"] as const }),
+    ...toClosed(problem.comment),
     notifications: notificationsOf(context)
   })
+})
+
+/** Marks the comments about a finding with its state, and closes or opens them. Returns how many of them have it. */
+export const markProblems = Effect.fnUntraced(function* (
+  { client, context, own, review }: SwarmTarget,
+  ruled: RuledFinding
+): Effect.fn.Return<number, ForgeError, Writing> {
+  const { fp, state: next } = ruled
+  const problems = listProblems(own).filter((problem) => problem.fp === fp && problem.state !== "resolved")
+  const labels = labelsFor(context.workspace.review.output_language)
+  for (const { comment, state } of problems) {
+    if ((state === "open") === (next === "open")) continue
+    const names = { op: rulingId(fp, comment.id), scope: swarmScope(context.change, context.channel.name) }
+    const note = rulingNote(labels, ruled)
+    const marked = renderResolvedBody(withoutStates(comment.body), note, names, swarmRenderer.limit, labels.cut, next)
+    yield* client.edit(review, comment.id, {
+      body: toSwarmBody(marked),
+      ...(next === "open" ? toOpen(comment) : toClosed(comment)),
+      notifications: notificationsOf(context)
+    })
+  }
+  return problems.length
 })

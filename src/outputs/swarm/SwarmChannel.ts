@@ -10,7 +10,15 @@ import { wrongChannelKind } from "../channels/WrongChannelKind.ts"
 import { SwarmClients } from "./OpenSwarm.ts"
 import { planSwarm, servesSwarm } from "./PlanSwarm.ts"
 import { sendReply } from "./ReplySwarm.ts"
-import { fillFor, listMissing, resolveComment, sendProblems, sendSummary, settleProblems } from "./SendSwarm.ts"
+import {
+  fillFor,
+  listMissing,
+  markProblems,
+  resolveComment,
+  sendProblems,
+  sendSummary,
+  settleProblems
+} from "./SendSwarm.ts"
 import { openTarget } from "./SwarmTarget.ts"
 
 const skip = ({ operationId }: Publication, reason: Reason): Sent => ({
@@ -22,7 +30,7 @@ const skip = ({ operationId }: Publication, reason: Reason): Sent => ({
 const sendWith = (clients: SwarmClients): ChannelKind["send"] =>
   Effect.fnUntraced(function* (context, publication, previous) {
     const { operation } = publication
-    const target = yield* openTarget(clients, context, publication)
+    const target = yield* openTarget(clients, context, publication.id)
     if ("_tag" in target) return skip(publication, target)
     switch (operation._tag) {
       case "Summary":
@@ -43,7 +51,7 @@ const sendWith = (clients: SwarmClients): ChannelKind["send"] =>
 const findWith = (clients: SwarmClients): ChannelKind["find"] =>
   Effect.fnUntraced(function* (context, publication, previous) {
     const { operation, operationId } = publication
-    const target = yield* openTarget(clients, context, publication)
+    const target = yield* openTarget(clients, context, publication.id)
     if ("_tag" in target) return skip(publication, target)
     const own = target.own.find(({ markers }) => markers.some(({ op }) => op === operationId))
     const written = { hostId: own?.id ?? operationId, url: target.client.address(target.review.id) }
@@ -65,7 +73,20 @@ const findWith = (clients: SwarmClients): ChannelKind["find"] =>
     }
   })
 
+const markWith =
+  (clients: SwarmClients): NonNullable<ChannelKind["mark"]> =>
+  (context, finding) =>
+    Effect.flatMap(openTarget(clients, context, undefined), (target) =>
+      "_tag" in target ? Effect.succeed(0) : markProblems(target, finding)
+    )
+
 export const swarmChannel = (): ChannelKind => {
   const clients = new SwarmClients()
-  return { serves: servesSwarm, plan: planSwarm, send: sendWith(clients), find: findWith(clients) }
+  return {
+    serves: servesSwarm,
+    plan: planSwarm,
+    send: sendWith(clients),
+    find: findWith(clients),
+    mark: markWith(clients)
+  }
 }

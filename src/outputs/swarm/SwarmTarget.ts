@@ -1,7 +1,6 @@
 /** Finds the review of a changelist in Swarm, and the service's own comments on it. */
 import { Clock, Effect } from "effect"
 import { idMillis } from "../../domain/Ids.ts"
-import type { Publication } from "../../domain/Publication.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { ForgeError } from "../../forge/ForgeError.ts"
 import type { CommentedReview, SwarmClient, SwarmComment } from "../../forge/swarm/Client.ts"
@@ -18,12 +17,12 @@ const searchPauseMillis = 5000
 
 /**
  * Returns the review that contains the changelist, or the reason why there is none. Swarm creates reviews in the background, so a missing
- * one is searched for again until the publication is old enough.
+ * one is searched for again until the publication, of the time `since`, is old enough.
  */
 const findReview = Effect.fnUntraced(function* (
   client: SwarmClient,
   { change, channel }: ChannelContext,
-  publication: Publication
+  since: number
 ): Effect.fn.Return<CommentedReview | Reason, ForgeError> {
   const { source } = change
   // It has at least the comment that gets a reply.
@@ -32,7 +31,7 @@ const findReview = Effect.fnUntraced(function* (
   const review = chooseReview(yield* client.reviewsOf(changelist), changelist)
   if (review !== undefined) return review
   const why = { _tag: "NoSwarmReview", changelist, user: client.user, channel: channel.name } as const
-  const age = (yield* Clock.currentTimeMillis) - (idMillis(publication.id) ?? 0)
+  const age = (yield* Clock.currentTimeMillis) - since
   const wait = (channel.review_wait_seconds ?? defaultWaitSeconds) * 1000
   if (age >= wait) return why
   return yield* new ForgeError({
@@ -53,14 +52,14 @@ export interface SwarmTarget {
   readonly comments: ReadonlyArray<SwarmComment>
 }
 
-/** Returns the review and the comments, or why nothing is published. */
+/** Returns the review and the comments, or why nothing is published. `id`: that of the publication; undefined: the review existed before. */
 export const openTarget = Effect.fnUntraced(function* (
   clients: SwarmClients,
   context: ChannelContext,
-  publication: Publication
+  id: string | undefined
 ): Effect.fn.Return<SwarmTarget | Reason, ForgeError | ChannelMissing, HostTraffic> {
   const client = yield* clients.open(context)
-  const review = yield* findReview(client, context, publication)
+  const review = yield* findReview(client, context, id === undefined ? 0 : (idMillis(id) ?? 0))
   if ("_tag" in review) return review
   const comments = yield* client.comments(review)
   const own = listOwn(comments, client.user, swarmScope(context.change, context.channel.name))

@@ -437,7 +437,7 @@ const renderReact = ({ change, guideUrl, workspace }: PublishInput, safe: SafeTe
   const isHost = change.provider !== "perforce"
   const parts = [
     labels.dismissBy[change.provider],
-    hasCommands && conversation.enabled && isHost ? labels.askBy : undefined,
+    hasCommands && conversation.enabled && (isHost || conversation.from !== "writers") ? labels.askBy : undefined,
     hasCommands && isHost ? labels.reviewAgain : undefined,
     guideUrl === undefined ? undefined : safe.link(labels.guide, guideUrl)
   ].filter((part) => part !== undefined)

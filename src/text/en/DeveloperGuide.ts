@@ -64,7 +64,7 @@ export const developerGuide: DeveloperGuide = {
       id: "commands",
       title: "Commands",
       paragraphs: [
-        "Write a command as a comment of its own on the pull request. In the thread of a finding it may be the first word of a reply, without `/aicr`. Commands need write access to the repository; `dismiss`, `reopen`, `pause`, `remember` and `forget` the right to dismiss findings. Without the right nothing happens. 👀 shows that a command was read, 👍 that it was executed, 😕 that it could not be."
+        "Write a command as a comment of its own on the pull request. In the thread of a finding it may be the first word of a reply, without `/aicr`. Commands need write access to the repository; `dismiss`, `reopen`, `pause`, `remember` and `forget` the right to dismiss findings. Without the right nothing happens. 👀 shows that a command was read, 👍 that it was executed, 😕 that it could not be. In Swarm only `ask` and `explain` have an effect."
       ],
       table: {
         head: ["Command", "Effect"],

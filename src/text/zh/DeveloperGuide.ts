@@ -61,7 +61,7 @@ export const developerGuide: DeveloperGuide = {
       id: "commands",
       title: "命令",
       paragraphs: [
-        "在拉取请求中单独发一条评论来使用命令。在问题的讨论中，命令也可以是回复的第一个词，无需 `/aicr`。命令需要仓库的写权限；`dismiss`、`reopen`、`pause`、`remember` 和 `forget` 需要驳回问题的权限。没有权限时不会有任何反应。👀 表示已读到命令，👍 表示已执行，😕 表示未能执行。"
+        "在拉取请求中单独发一条评论来使用命令。在问题的讨论中，命令也可以是回复的第一个词，无需 `/aicr`。命令需要仓库的写权限；`dismiss`、`reopen`、`pause`、`remember` 和 `forget` 需要驳回问题的权限。没有权限时不会有任何反应。👀 表示已读到命令，👍 表示已执行，😕 表示未能执行。在 Swarm 中只有 `ask` 和 `explain` 有效。"
       ],
       table: {
         head: ["命令", "作用"],

@@ -123,7 +123,14 @@ each(
     addComment(14, "Yesterday.", { createdAt: now - 25 * hour })
     addComment(15, "On a review of others", { review: "71", url: page("71") })
     yield* search
-    const source = (comment: string) => ({ _tag: "SwarmQuestion", channel: "swarm", review: "70", comment, run })
+    const source = (comment: string) => ({
+      _tag: "SwarmQuestion",
+      channel: "swarm",
+      review: "70",
+      comment,
+      run,
+      target: change.target
+    })
     const expected = [
       { author: "ada", priority: Priority.reply, source: source("11") },
       { author: "bob", priority: Priority.reply, source: source("12") }

@@ -91,23 +91,29 @@ const open = (tree: Tree, env: Readonly<Record<string, string>>, baseDir: string
 
 /**
  * Returns a function that sends one row as the publisher does: a lost response is looked up before the row is sent again. It returns the row as
- * it ended, and those that follow.
+ * it ended, and those that follow. `previous`: the last row of its kind that was sent.
  */
 export const swarmSender = (tree: Tree, env: Readonly<Record<string, string>> = {}, baseDir?: string) => {
   const { outputs, workspace } = open(tree, env, baseDir)
-  return async (change: Change, row: Publication): Promise<readonly [Publication, ReadonlyArray<Publication>]> => {
+  return async (
+    change: Change,
+    row: Publication,
+    previous?: Publication
+  ): Promise<readonly [Publication, ReadonlyArray<Publication>]> => {
     let isUnknown = false
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const found = isUnknown ? await Effect.runPromise(unpaced(outputs.find(workspace, change, row))) : undefined
+      const found = isUnknown
+        ? await Effect.runPromise(unpaced(outputs.find(workspace, change, row, previous)))
+        : undefined
       const sent =
         found === undefined
-          ? await Effect.runPromise(unpaced(Effect.result(outputs.send(workspace, change, row, undefined))))
+          ? await Effect.runPromise(unpaced(Effect.result(outputs.send(workspace, change, row, previous))))
           : Result.succeed(found)
       if (Result.isSuccess(sent)) {
-        const { hostId, next, nothingToDo, skipped, url } = sent.success
+        const { hostId, listed, next, nothingToDo, skipped, url } = sent.success
         if (nothingToDo !== undefined) return [{ ...row, status: "nothing_to_do", error: nothingToDo }, next]
         return skipped === undefined
-          ? [{ ...row, status: "sent", hostId, url }, next]
+          ? [{ ...row, status: "sent", hostId, url, listed }, next]
           : [{ ...row, status: "dropped", error: skipped }, []]
       }
       const { failure } = sent
@@ -122,6 +128,7 @@ export const swarmSender = (tree: Tree, env: Readonly<Record<string, string>> = 
 export const swarmPublisher = (tree: Tree, env: Readonly<Record<string, string>> = {}, baseDir?: string) => {
   const { outputs, workspace } = open(tree, env, baseDir)
   const publish = swarmSender(tree, env, baseDir)
+  let summary: Publication | undefined
   return async (
     change: Change,
     findings: ReadonlyArray<Finding>,
@@ -139,10 +146,18 @@ export const swarmPublisher = (tree: Tree, env: Readonly<Record<string, string>>
     const waiting = [...outputs.plan(given)]
     const done: Array<Publication> = []
     for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) {
-      const [ended, next] = await publish(change, row)
+      const isSummary = row.operation._tag === "Summary"
+      const [ended, next] = await publish(change, row, isSummary ? summary : undefined)
+      if (isSummary && ended.status === "sent") summary = ended
       done.push(ended)
       waiting.unshift(...next)
     }
     return done
   }
+}
+
+/** Marks the comments of a finding with its state; returns how many have it. */
+export const markInSwarm = (tree: Tree, change: Change, ruled: Parameters<Outputs["Service"]["mark"]>[2]) => {
+  const { outputs, workspace } = open(tree, {}, undefined)
+  return Effect.runPromise(unpaced(outputs.mark(workspace, change, ruled)))
 }

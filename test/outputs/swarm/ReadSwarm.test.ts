@@ -2,7 +2,8 @@
 import { Effect, Layer } from "effect"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import type { SwarmQuestion } from "../../../src/domain/Change.ts"
-import { toWordsAbout } from "../../../src/domain/Change.ts"
+import { targetKey, toWordsAbout } from "../../../src/domain/Change.ts"
+import type { CommentReply } from "../../../src/domain/CommentReply.ts"
 import { TargetKey } from "../../../src/domain/Keys.ts"
 import { replyRows } from "../../../src/outputs/ReplyRows.ts"
 import { layer } from "../../../src/outputs/swarm/ReadSwarm.ts"
@@ -14,11 +15,13 @@ import { snapshotFrom } from "../FromDocument.ts"
 import { makeChannel, makeDocument, problem, shelved, swarmPublisher, swarmSender } from "./PublishSwarm.ts"
 
 let swarm: FakeSwarm
+let publish: ReturnType<typeof swarmPublisher>
 beforeEach(async () => {
   swarm = await startFakeSwarm()
   const versions = [{ change: 7, archiveChange: 71, pending: true }]
   swarm.reviews.push({ id: 70, changes: [7, 71], commits: [], state: "needsReview", versions })
-  await swarmPublisher(makeDocument(makeChannel(swarm)))(shelved, [problem(1, 5)])
+  publish = swarmPublisher(makeDocument(makeChannel(swarm)))
+  await publish(shelved, [problem(1, 5)])
 })
 afterEach(async () => {
   swarm.expectContract()
@@ -38,7 +41,8 @@ const questionAt = (comment: number): SwarmQuestion => ({
   channel: "swarm",
   review: "70",
   comment: String(comment),
-  run: "run"
+  run: "run",
+  target: shelved.target
 })
 const read = (comment: number) =>
   run((conversations) => {
@@ -111,7 +115,7 @@ it("an archived comment, and one that the review does not have, have no text", a
   expect((await read(99)).texts).toEqual([])
 })
 
-const prepare = (comment: number) => {
+const prepare = (comment: number, reply: Partial<CommentReply> = {}) => {
   const change = toWordsAbout(shelved, shelved.head ?? "", {
     author: "ada",
     id: `swarm-${comment}`,
@@ -121,7 +125,8 @@ const prepare = (comment: number) => {
   const place = change.target.comment
   if (place === undefined || workspace === undefined) throw new Error("no comment")
   const input = { runId: "run", targetKey: TargetKey.make(`k${comment}`), change, head: "7", workspace }
-  const [row] = replyRows(input, { comment: place, question: "Why?", outcome: "replied", text: "Because of @bob." })
+  const replied = { comment: place, question: "Why?", outcome: "replied", text: "Because of @bob.", ...reply } as const
+  const [row] = replyRows(input, replied)
   if (row === undefined) throw new Error("no reply")
   return { row, send: async () => (await swarmSender(makeDocument(makeChannel(swarm)))(change, row))[0] }
 }
@@ -153,4 +158,33 @@ it("a reply is a comment on the review where Swarm refuses the thread, and none 
   expect((await send()).status).toBe("sent")
   expect(swarm.comments.at(-1)?.context).toBeUndefined()
   expect((await prepare(99).send()).status).toBe("nothing_to_do")
+})
+
+it("an objection that was right closes the task of the finding, once, and later reviews of the shelf keep it closed", async () => {
+  const fingerprint = problem(1, 5).fingerprint
+  const { row, send } = prepare(swarm.say("ada", 70, "Line 3 prevents it.", 2), { outcome: "withdrawn", fingerprint })
+  // The publisher of the shelf sends it, so that all writes to the review are serial.
+  expect(row).toMatchObject({ targetKey: targetKey(shelved), operation: { _tag: "Withdraw", fp: fingerprint } })
+  let isLost = true
+  swarm.decide = ({ method }) => {
+    if (method === "GET" || !isLost) return undefined
+    isLost = false
+    return { kind: "lost" }
+  }
+  expect((await send()).status).toBe("sent")
+  const comment = () => swarm.comments.find(({ id }) => id === 2)
+  expect(comment()).toMatchObject({ taskState: "addressed", edits: 1 })
+  expect(comment()?.body).toContain("**Withdrawn: an objection to it was right.**")
+  expect((await send()).status).toBe("sent")
+  expect(comment()?.edits).toBe(1)
+  const found = [problem(1, 5), problem(2, 8)]
+  await publish({ ...shelved, head: "7-ba9876543210" }, found)
+  expect(comment()).toMatchObject({ taskState: "addressed", edits: 1 })
+  expect(swarm.comments[0]?.body).toMatch(/~~.*~~ · withdrawn$/m)
+})
+
+it("an objection to a finding whose comment the review does not have any more is recorded as nothing to do", async () => {
+  const other = problem(9, 5).fingerprint
+  const { send } = prepare(swarm.say("ada", 70, "It is fine.", 2), { outcome: "withdrawn", fingerprint: other })
+  expect((await send()).status).toBe("nothing_to_do")
 })
