@@ -27,8 +27,8 @@ const finding = {
   quote: "return items.reduce(add)"
 }
 
-/** Writes a comment of a person in the thread of a comment, or below the change, and delivers it. */
-export const writeComment = async (
+/** Writes a comment of a person in the thread of a comment, or below the change; returns its id and its delivery. */
+export const addComment = (
   forge: FakeForge,
   pull: DemoPull,
   login: string,
@@ -59,7 +59,14 @@ export const writeComment = async (
     else if (name.endsWith("hub-signature")) headers = { ...headers, [name]: `sha1=${sha1}` }
     else if (name.endsWith("-signature")) headers = { ...headers, [name]: sha256 }
   }
-  const { status } = await forge.send({ ...made, headers, body: text })
+  return { id, delivery: { ...made, headers, body: text } }
+}
+
+/** Writes a comment as above, and delivers it. */
+export const writeComment = async (...comment: Parameters<typeof addComment>) => {
+  const [forge] = comment
+  const { delivery, id } = addComment(...comment)
+  const { status } = await forge.send(delivery)
   if (status !== 202) throw new Error(`the delivery got ${status}`)
   return id
 }
@@ -75,13 +82,20 @@ const channels = {
 export const startReviewed = async (
   kind: ForgeKind,
   {
+    accounts,
     modelMillis = 0,
     review: settings = {},
     workers = {}
-  }: { readonly modelMillis?: number; readonly review?: object; readonly workers?: object } = {}
+  }: {
+    /** Accounts at the host besides that of the service, by their tokens. */
+    readonly accounts?: Readonly<Record<string, string>>
+    readonly modelMillis?: number
+    readonly review?: object
+    readonly workers?: object
+  } = {}
 ) => {
   const directory = mkdtempSync(join(tmpdir(), "aicr-conversations-"))
-  const forge = await startFakeForge(kind)
+  const forge = await startFakeForge(kind, { accounts })
   const model = await startFakeModel(async ({ text }) => {
     if (!text.includes("Write the reply to the last comment")) {
       // Reviews of further changes never end.
