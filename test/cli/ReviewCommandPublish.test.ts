@@ -1,9 +1,9 @@
 /** The command `aicr review --publish`: a clone, a pull request at a git host, and the real program. */
 import { execFile, execFileSync } from "node:child_process"
-import { writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeEach, describe, expect, it } from "vitest"
-import { stringify } from "yaml"
+import { parse, stringify } from "yaml"
 import { startDemoForge } from "../../demo/DemoForge.ts"
 import type { DemoForge } from "../../demo/DemoForge.ts"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
@@ -134,6 +134,22 @@ describe("aicr review --publish", () => {
     await aicr(at, "--config", at.config, "--publish")
     expect(posted(at).comments).toEqual(["a.ts:2"])
   }, 30_000)
+
+  it("refuses a review with a problem for maintainers only, and shows no word of it", async () => {
+    const hook = { name: "ops", kind: "feishu_bot", webhook_url: "http://127.0.0.1:1/" }
+    const document = parse(readFileSync(at.config, "utf8"))
+    document.outputs.channels.push(hook)
+    document.review.private = { channel: "ops", severity: "high" }
+    writeFileSync(at.config, stringify(document))
+    at.problems.splice(0, 1, { ...problem("const two = 2", "Zebra"), category: "security" })
+    for (const format of ["text", "json", "sarif", "markdown"]) {
+      const { code, stderr, stdout } = await aicr(at, "--config", at.config, "--publish", "--format", format)
+      expect([format, code]).toEqual([format, 3])
+      expect(stderr).toContain("which only the service delivers: let it review the change")
+      expect(stderr + stdout).not.toContain("Zebra")
+    }
+    expect(posted(at)).toEqual({ comments: [], summaries: 0 })
+  }, 60_000)
 
   it.each<readonly [string, (world: World) => ReadonlyArray<string>, number, string]>([
     ["without a configuration", () => ["--publish"], 2, "--publish needs --config"],

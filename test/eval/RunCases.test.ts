@@ -78,7 +78,9 @@ const evaluated = async (answer: (one: EvalCase) => Reply, given: ReadonlyArray<
         triggers: [{ name: "t", kind: "manual" }],
         workspaces: { instances: { w: { source_repo: { trigger: "t", repo: "a/b" } } } },
         agent: { default: "native-llm" },
-        review: { output_language: "en", log_thinking: false }
+        // Problems for maintainers only are scored like the rest.
+        outputs: { channels: [{ name: "ops", kind: "feishu_bot", webhook_url: "https://chat.test/hook" }] },
+        review: { output_language: "en", log_thinking: false, private: { channel: "ops", severity: "info" } }
       },
       {}
     )

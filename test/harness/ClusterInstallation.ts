@@ -10,11 +10,13 @@ import { join } from "node:path"
 import { Client } from "pg"
 import { stringify } from "yaml"
 import { startDemoForge } from "../../demo/DemoForge.ts"
-import type { DemoDelivery, DemoForge } from "../../demo/DemoForge.ts"
+import type { DemoDelivery, DemoForge, DemoForgeOptions } from "../../demo/DemoForge.ts"
 import type { ApiRequest } from "../../demo/DemoForgeDialect.ts"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { AicrProcess } from "./AicrProcess.ts"
 import { CutLine } from "./CutLine.ts"
+import type { ForgeKind } from "../../src/domain/Kinds.ts"
+import { startFakeForge } from "./FakeForge.ts"
 import { startFakeModel } from "./FakeModel.ts"
 import type { FakeModel } from "./FakeModel.ts"
 import { freePort } from "./FreePort.ts"
@@ -36,6 +38,8 @@ import { RedisServer } from "./Redis.ts"
 import { waitUntil } from "./Wait.ts"
 
 export interface ClusterOptions {
+  /** Kind of the host. Default: Gitea. */
+  readonly kind?: NonNullable<InstallationOptions["kind"]>
   /** Number of repositories, each with a workspace and a token of its own. */
   readonly repositories: number
   /** Number of repositories in the first configuration of each node. Default: all. */
@@ -123,7 +127,7 @@ export class ClusterInstallation implements AsyncDisposable {
     const line = await CutLine.to({ host: "127.0.0.1", port: nats.port })
     const writes = new Map<string, Array<number>>()
     const host: Pick<HostHooks, "onRequest"> = { onRequest: () => undefined }
-    const forge = await startDemoForge({
+    const forge = await startHost(options.kind ?? "gitea", {
       directory: join(directory, "forge"),
       token: makeToken(0),
       accounts: Object.fromEntries(repositories.map((_, index) => [makeToken(index), "aicr"])),
@@ -232,18 +236,23 @@ export class ClusterInstallation implements AsyncDisposable {
 
   /** Sends a delivery until a node, by default any, accepts it. */
   async deliver(pull: DemoPull, action: "opened" | "synchronized" = "opened", to?: string): Promise<void> {
-    this.forge.setWebhookUrl("http://ingress.test/webhooks/gitea")
+    this.forge.setWebhookUrl("http://ingress.test/webhooks")
     const delivery = this.forge.delivery({ kind: "pull", pull, action, sender: this.forge.user("dana") })
+    await this.accepted(delivery, to)
+  }
+
+  /** Sends a delivery until a node accepts it. */
+  async accepted(delivery: DemoDelivery, to?: string): Promise<void> {
     await waitUntil(() => this.#send(delivery, to), {
       timeout: 60_000,
-      describe: () => `${pull.title} is accepted; answers: ${JSON.stringify(this.answers.slice(-10))}`
+      describe: () => `a delivery is accepted; answers: ${JSON.stringify(this.answers.slice(-10))}`
     })
   }
 
   async #send(delivery: DemoDelivery, only?: string): Promise<boolean> {
     const name = only ?? this.ingress[this.#turn++ % this.ingress.length]
     if (name === undefined) throw new Error("no node takes deliveries")
-    const to = { ...delivery, url: `${this.node(name).url}/webhooks/gitea` }
+    const to = { ...delivery, url: `${this.node(name).url}/webhooks/${this.#options.kind ?? "gitea"}` }
     const answer = await this.forge.send(to).catch(() => undefined)
     if (answer === undefined) return false
     this.answers.push({ node: name, status: answer.status })
@@ -345,6 +354,7 @@ export class ClusterInstallation implements AsyncDisposable {
     } = this.#options
     const base = makeDocument(
       {
+        kind: this.#options.kind ?? "gitea",
         queue: "memory",
         concurrency: slots,
         perWorkspaceConcurrency,
@@ -386,6 +396,10 @@ export class ClusterInstallation implements AsyncDisposable {
     }
   }
 }
+
+/** Another host than that of the demo is one of the tests. */
+const startHost = (kind: ForgeKind, options: DemoForgeOptions): Promise<DemoForge> =>
+  kind === "gitea" ? startDemoForge(options) : startFakeForge(kind, options)
 
 /** Whether a request writes content that people are notified of, or see. */
 const isContentWrite = ({ method, path }: ApiRequest): boolean =>

@@ -47,6 +47,8 @@ export interface InstallationOptions {
   readonly review?: Readonly<Record<string, unknown>>
   /** Fields of `agent`. Default: native-llm. */
   readonly agent?: Readonly<Record<string, unknown>>
+  /** Kind of the triggers and of the channel of reviews. Default: Gitea. */
+  readonly kind?: "gitea" | "github"
   /** Default: that of Gitea without CI. */
   readonly dialect?: DemoDialect
   /** Default: off. */
@@ -273,7 +275,7 @@ export const makeDocument = (
   server: { port: parts.port, hostname: "127.0.0.1", ...options.server },
   triggers: repositories.map((_, index) => ({
     name: `host-${index}`,
-    kind: "gitea",
+    kind: options.kind ?? "gitea",
     base_url: parts.forge.url,
     token_env: `TEST_TOKEN_${index}`,
     webhook_secret_env: "TEST_SECRET",
@@ -287,7 +289,7 @@ export const makeDocument = (
     )
   },
   outputs: {
-    channels: [{ name: "review", kind: "gitea_pr_review" }, ...(options.channels ?? [])],
+    channels: [{ name: "review", kind: `${options.kind ?? "gitea"}_pr_review` }, ...(options.channels ?? [])],
     routes: { default: { line_comments: ["review"], summary: ["review"] }, rules: options.rules ?? [] },
     ...(options.noticeRoutes === undefined ? {} : { notifications: { routes: options.noticeRoutes } })
   },

@@ -5,6 +5,7 @@
 import { generateKeyPairSync } from "node:crypto"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
+import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
 import { DownHost } from "../harness/DownHost.ts"
 import { getChecks } from "../harness/FakeChecks.ts"
 import { dropGroup, makeGroup, reportGroup } from "../harness/FakeMergeQueue.ts"
@@ -20,7 +21,7 @@ let host: DownHost
 beforeAll(async () => {
   host = await DownHost.start("github", {
     trigger: { token_env: undefined, app: { app_id: 12345, private_key_env: "TEST_KEY" } },
-    env: { TEST_KEY: key.toString() },
+    env: { ...adminEnv, TEST_KEY: key.toString() },
     review: { status_fail_on: "high", verification: "off", labels: { reviewed_tag: "reviewed" } },
     mayWriteChecks: true
   })
@@ -102,6 +103,15 @@ it("a group with the reviewed patches has the verdict of its pull request, witho
     ["PATCH", "/repos/team/one/check-runs/N"]
   ])
   expect(seen.filter(({ method }) => method === "GET")).toHaveLength(3)
+
+  // The story of the pull request has its groups.
+  const admin = await AdminSession.open(host.aicr.url)
+  const story = (await admin.get(`/story?repo=${repository}&number=${pull.number}`)).body
+  expect(story).toMatchObject({
+    status: { head: group.head, state: "success" },
+    deliveries: [{ event: "pull_request" }, { event: "merge_group", decision: "queued" }],
+    runs: [{ status: "succeeded" }, { status: "succeeded" }]
+  })
 
   // The same delivery again starts nothing.
   const again = await report(group, "checks_requested")
