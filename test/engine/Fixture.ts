@@ -17,6 +17,7 @@ import { reviewChange } from "../../src/engine/ReviewChange.ts"
 import type { ReviewInput } from "../../src/engine/ReviewChange.ts"
 import { ChangeThreads } from "../../src/engine/ChangeThreads.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
+import type { Checkout } from "../../src/vcs/Checkout.ts"
 import { layerGit } from "../harness/GitLayer.ts"
 import { localLimits } from "../../src/vcs/process/ProcessLimits.ts"
 import type { Repository } from "../vcs/Repository.ts"
@@ -98,6 +99,8 @@ export interface EngineOptions {
   readonly acceptance?: ReviewInput["acceptance"]
   readonly context?: ContextMounts
   readonly threads?: ChangeThreads["Service"]
+  /** Wraps the checkout. */
+  readonly wrap?: (checkout: Checkout) => Checkout
   readonly isLastAttempt?: boolean
 }
 
@@ -159,7 +162,7 @@ export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
     const analysis = yield* reviewChange({
       snapshot,
       workspace,
-      checkout,
+      checkout: options.wrap?.(checkout) ?? checkout,
       title: options.title ?? "A change",
       description: options.description,
       issues: options.issues,
