@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { Console, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { RuleDigest } from "../domain/Analysis.ts"
+import { foldRepo } from "../domain/Change.ts"
 import { countUnread } from "../domain/Coverage.ts"
 import type { Reason } from "../domain/Reason.ts"
 import { digestNames, digestText } from "../domain/RuleDigests.ts"
@@ -67,9 +68,28 @@ const changedRules = (folder: string, rules: ReadonlyArray<RuleDigest>) =>
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(VerdictStatement))
 
+interface Expected {
+  readonly head: string
+  readonly base: string | undefined
+  readonly repository: string | undefined
+}
+
+/** Returns the reason for which a statement is about another change. A name of a repository is the same in any case. */
+const findMismatch = ({ predicate, subject }: VerdictStatement, expected: Expected): Reason | undefined => {
+  const { baseRef = "", head, repository } = predicate
+  const digests = Object.values(subject[0].digest)
+  if (head !== expected.head || digests.some((digest) => digest !== head))
+    return { _tag: "StatementOfOtherHead", head: expected.head, other: head }
+  if (expected.repository !== undefined && foldRepo(expected.repository) !== foldRepo(repository))
+    return { _tag: "StatementOfOtherRepository", repository: expected.repository, other: oneLine(repository) }
+  if (expected.base !== undefined && expected.base !== baseRef)
+    return { _tag: "StatementOfOtherBase", base: expected.base, other: oneLine(baseRef) }
+  return undefined
+}
+
 const verify = Effect.fnUntraced(function* (
   file: string,
-  options: { readonly head: string; readonly key: string; readonly rules: string | undefined }
+  options: Expected & { readonly key: string; readonly rules: string | undefined }
 ) {
   const keys = readStatementKeys((yield* read("the key file", options.key)).toString("utf8"))
   if (keys === undefined) return yield* refused(`${options.key} holds no public Ed25519 key in PEM`)
@@ -79,10 +99,9 @@ const verify = Effect.fnUntraced(function* (
   )
   const statement = Option.getOrUndefined(decode(opened))
   if (statement === undefined) return yield* unacceptable({ _tag: "StatementOfOtherKind" })
-  const { findings, head, inputs, outcome } = statement.predicate
-  const digests = Object.values(statement.subject[0].digest)
-  if (head !== options.head || digests.some((digest) => digest !== head))
-    return yield* unacceptable({ _tag: "StatementOfOtherHead", head: options.head, other: head })
+  const { findings, inputs, outcome } = statement.predicate
+  const mismatch = findMismatch(statement, options)
+  if (mismatch !== undefined) return yield* unacceptable(mismatch)
   const changed = options.rules === undefined ? [] : yield* changedRules(options.rules, inputs.rules.files)
   if (changed.length > 0) return yield* unacceptable({ _tag: "StatementOfOlderRules", names: changed })
   if (outcome === "failure") return yield* unacceptable({ _tag: "StatementFails", count: findings.length })
@@ -110,6 +129,16 @@ export const verifyCommand = Command.make(
       Flag.withMetavar("FILE"),
       Flag.withDescription("Public keys that are trusted, in PEM, one or several")
     ),
+    repository: Flag.String("repository").pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("Full name of the repository; refuses a statement about the same commit of another one"),
+      Flag.optional
+    ),
+    base: Flag.String("base").pipe(
+      Flag.withMetavar("BRANCH"),
+      Flag.withDescription("Branch to merge into; refuses a review of the commit against another one"),
+      Flag.optional
+    ),
     rules: Flag.String("rules").pipe(
       Flag.withMetavar("FOLDER"),
       Flag.withDescription("Files of the branch that the rules are from; refuses a review with other rules"),
@@ -117,8 +146,14 @@ export const verifyCommand = Command.make(
     ),
     json: jsonFlag
   },
-  Effect.fnUntraced(function* ({ file, head, json, key, rules }) {
-    const { statement, text } = yield* verify(file, { head, key, rules: Option.getOrUndefined(rules) })
+  Effect.fnUntraced(function* ({ base, file, head, json, key, repository, rules }) {
+    const { statement, text } = yield* verify(file, {
+      head,
+      key,
+      base: Option.getOrUndefined(base),
+      repository: Option.getOrUndefined(repository),
+      rules: Option.getOrUndefined(rules)
+    })
     yield* Console.log(json ? text : summary(statement))
   })
 ).pipe(
@@ -131,8 +166,10 @@ export const verifyCommand = Command.make(
       description: "Whether this commit passed the review"
     },
     {
-      command: 'aicr verify statement.json --head "$HEAD" --key aicr.pub --rules main',
-      description: "Also refuse a review with rules that the folder main has in another version"
+      command:
+        'aicr verify statement.json --head "$HEAD" --key aicr.pub --repository acme/app --base main --rules main',
+      description:
+        "Also refuse a review for another repository or branch, or with rules that the folder main has in another version"
     }
   ])
 )

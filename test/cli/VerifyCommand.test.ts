@@ -49,7 +49,8 @@ const stated = (of: Analysis): string =>
         trigger: "t",
         workspace: "w",
         repo: { fullName: "o/r" },
-        target: { kind: "pull_request", number: 7 }
+        target: { kind: "pull_request", number: 7 },
+        baseRef: "main"
       },
       head,
       base: "c".repeat(40),
@@ -91,6 +92,8 @@ describe("aicr verify", () => {
       code: 0,
       out: `Verified: o/r at ${head} passes (0 findings; 2026-03-04T12:00:00.000Z).`
     })
+    const change = ["--head", head, "--key", keys, "--base", "main", "--repository", "O/R"]
+    expect(await verify(text, change)).toMatchObject({ code: 0 })
     expect(await verify(text, ["--head", head, "--key", keys, "--json"])).toEqual({ code: 0, out: stated(analysis()) })
   })
 
@@ -105,6 +108,18 @@ describe("aicr verify", () => {
       signStatement(stated(analysis()), key),
       ["--head", "d".repeat(40), "--key", keys],
       "not about ddd"
+    ],
+    [
+      "another branch",
+      signStatement(stated(analysis()), key),
+      ["--head", head, "--key", keys, "--base", "release"],
+      "of the branch main, not of release"
+    ],
+    [
+      "another repository",
+      signStatement(stated(analysis()), key),
+      ["--head", head, "--key", keys, "--repository", "o/other"],
+      "about the repository o/r, not about o/other"
     ],
     ["another key", signStatement(stated(analysis()), other), ["--head", head, "--key", keys], "signed with the key"],
     [

@@ -33,7 +33,8 @@ export class VerdictGroup extends HttpApiGroup.make("verdicts")
         run: Schema.optionalKey(text("Id of the run")),
         head: Schema.optionalKey(text("Full id of the commit, with `repository`")),
         repository: Schema.optionalKey(text("Full name of the repository, OWNER/NAME")),
-        number: Schema.optionalKey(number)
+        number: Schema.optionalKey(number),
+        base: Schema.optionalKey(text("Branch that the commit is to be merged into"))
       },
       success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "application/vnd.dsse.envelope.v1+json" })),
       error: NotFound

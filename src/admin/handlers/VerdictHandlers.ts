@@ -15,12 +15,13 @@ interface Wanted {
   readonly head?: string
   readonly repository?: string
   readonly number?: number
+  readonly base?: string
 }
 
 const noStatement = notFound({ _tag: "NoStatement" })
 
 /** Returns the head to search, and whether a statement about it is wanted. */
-const selection = Effect.fnUntraced(function* ({ head, number, repository, run: id }: Wanted) {
+const selection = Effect.fnUntraced(function* ({ base, head, number, repository, run: id }: Wanted) {
   if (id !== undefined) {
     const run = yield* (yield* Runs).get(id)
     if (run === undefined) return yield* noStatement
@@ -30,7 +31,8 @@ const selection = Effect.fnUntraced(function* ({ head, number, repository, run: 
     return yield* Effect.fail(invalid("run", { _tag: "StatementNeedsRunOrHead" }))
   const isWanted = ({ predicate }: VerdictStatement) =>
     foldRepo(predicate.repository) === foldRepo(repository) &&
-    (number === undefined || predicate.target.number === number)
+    (number === undefined || predicate.target.number === number) &&
+    (base === undefined || predicate.baseRef === base)
   return { head, isWanted }
 })
 

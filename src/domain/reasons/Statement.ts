@@ -10,8 +10,10 @@ export const statementReasons = {
   StatementKeyUnknown: { keyid: "text", keyids: "texts" },
   StatementSignatureWrong: {},
   StatementOfOtherKind: {},
-  /** It is valid, and is about another head or other rules, or does not pass. */
+  /** It is valid, and is about another change or other rules, or does not pass. */
   StatementOfOtherHead: { head: "text", other: "text" },
+  StatementOfOtherBase: { base: "text", other: "text" },
+  StatementOfOtherRepository: { repository: "text", other: "text" },
   StatementOfOlderRules: { names: "texts" },
   StatementFails: { count: "number" },
   StatementInconclusive: { outcome: "text" },

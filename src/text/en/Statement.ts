@@ -13,6 +13,9 @@ export const statementTexts = {
   StatementSignatureWrong: "the signature is wrong: the statement was changed after it was signed",
   StatementOfOtherKind: "the signed text is not a verdict of aicr, or that of a later version",
   StatementOfOtherHead: "it is about {other}, not about {head}; wait for the review of this head",
+  StatementOfOtherBase: "it is about a change of the branch {other}, not of {base}; wait for the review against {base}",
+  StatementOfOtherRepository:
+    "it is about the repository {other}, not about {repository}; download the statement of {repository}",
   StatementOfOlderRules: "the rules have changed since the review: {names}; request the review again",
   StatementFails: "the verdict is a failure: {count} {count|problem counts|problems count}",
   StatementInconclusive: "the verdict is inconclusive ({outcome}): too little of the change was read",

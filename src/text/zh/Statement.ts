@@ -11,6 +11,8 @@ export const statementTexts = {
   StatementSignatureWrong: "签名错误：声明在签署后被修改",
   StatementOfOtherKind: "签署的文本不是 aicr 的结论，或来自更新的版本",
   StatementOfOtherHead: "它针对 {other}，而不是 {head}；请等待此提交的评审",
+  StatementOfOtherBase: "它针对合并到分支 {other} 的变更，而不是 {base}；请等待针对 {base} 的评审",
+  StatementOfOtherRepository: "它针对仓库 {other}，而不是 {repository}；请下载 {repository} 的声明",
   StatementOfOlderRules: "评审之后规则有变化：{names}；请重新请求评审",
   StatementFails: "结论为失败：有 {count} 个问题",
   StatementInconclusive: "没有定论（{outcome}）：变更中读到的部分太少",
