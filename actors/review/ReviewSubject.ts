@@ -152,9 +152,14 @@ export const loadSubject = Effect.fnUntraced(function* (work: ReviewWork) {
   }
   if (kind === "issue") return yield* issueSubject(change, workspace, client)
   if (kind === "pull_request" && number !== undefined) return yield* pullSubject(work, number, client)
+  // A person may request the review of a merge group with the button of its check.
+  const requester = kind === "merge_group" ? yield* findRequester(entry, client) : undefined
+  if (requester?._tag === "Refused") return skip(requester.reason)
+  if (requester?._tag === "Later") return requester
   const range = yield* resolveRange(entry, snapshot, client)
   if ("_tag" in range) return skip(range)
-  return { _tag: "Review", ...range, change: { ...change, ...range } } as const satisfies Subject
+  const requested = requester === undefined ? change : { ...change, requestedBy: requester.person }
+  return { _tag: "Review", ...range, change: { ...requested, ...range } } as const satisfies Subject
 })
 
 /** A submitted change has no state at a host: what its server returned when it was routed does not change. */

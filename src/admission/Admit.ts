@@ -149,15 +149,19 @@ const toGroupTarget = ({ branch, number }: MergeGroupFacts): Change["target"] =>
 })
 
 /** A merge queue waits for the verdict, so that no schedule delays it. Nothing else of its review is published. */
-const admitGroup = (bound: Bound, { base, group, head }: EventOf<"MergeGroupQueued">): Admitted => {
+const admitGroup = (bound: Bound, event: EventOf<"MergeGroupQueued">): Admitted => {
   const { binding, common, now } = bound
+  const { base, group, head, isRepeated, sender } = event
   const { review } = binding.workspace
+  if (isRepeated === true && (sender === undefined || isTrustedRequester(sender.username)))
+    return refuse("unsupported_action", { _tag: "WriterUnnamed" }, binding)
   if (!review.status_check) return refuse("unsupported_event", { _tag: "StatusChecksOff" }, binding)
   const { baseRef, branch } = group
   if (!isWatched(review.pull_request.include_target_branches, baseRef)) {
     return refuse("target_branch_not_watched", { _tag: "TargetBranchUnlisted", branch: baseRef }, binding)
   }
-  const change: Change = { ...common, target: toGroupTarget(group), head, base, headRef: branch, baseRef }
+  const described = { ...common, target: toGroupTarget(group), head, base, headRef: branch, baseRef }
+  const change: Change = isRepeated === true ? { ...described, requestedBy: sender?.username } : described
   return start(bound, change, Priority.command, now)
 }
 

@@ -89,6 +89,8 @@ export type HostEvent =
       readonly group: MergeGroupFacts
       readonly head: string
       readonly base: string
+      /** Present if a person pressed the button that repeats its check. */
+      readonly isRepeated?: true
     } & EventFacts)
   /** The group was merged, or left its queue: waiting work for it is cancelled. */
   | ({ readonly _tag: "MergeGroupEnded"; readonly group: MergeGroupFacts } & EventFacts)

@@ -235,7 +235,7 @@ interface StoringParts extends WebhookParts {
 const isOnce = ({ replayOf }: Verified, event: HostEvent): boolean =>
   replayOf === undefined &&
   (event._tag === "Pushed" ||
-    event._tag === "MergeGroupQueued" ||
+    (event._tag === "MergeGroupQueued" && event.isRepeated !== true) ||
     (event._tag === "PullRequestUpdated" && event.isHeadOnly))
 
 /** Stores an admitted delivery, queues its entry and wakes the scheduler. */

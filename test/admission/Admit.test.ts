@@ -166,6 +166,20 @@ describe("a group of a merge queue", () => {
     assert.deepInclude(decide(await snapshotWith(review), group()), { accepted: false, reason })
   })
 
+  it("is reviewed again for a person who repeats its check, who is named", async () => {
+    const snapshot = await snapshotWith({})
+    const by = (username: string | undefined): HostEvent => ({
+      ...Object(group()),
+      isRepeated: true,
+      sender: username === undefined ? undefined : { username }
+    })
+    assert.deepInclude(decide(snapshot, by("dana")), { accepted: true, dueAt: now, request: undefined })
+    assert.nestedInclude(decide(snapshot, by("dana")), { "change.requestedBy": "dana" })
+    assert.notNestedProperty(decide(snapshot, group()), "change.requestedBy")
+    for (const username of [undefined, "administrator x", "chat x"])
+      assert.deepInclude(decide(snapshot, by(username)), { accepted: false, rule: { _tag: "WriterUnnamed" } })
+  })
+
   it("is routed by the branch to merge into", async () => {
     const triggers = [{ name: "tea", kind: "gitea", webhook_secret: "x", base_url: "https://git.test" }]
     const instances = { app: { match: [{ triggers: ["tea"], source: { branch: { exact: "release" } } }] } }

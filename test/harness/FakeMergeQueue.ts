@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { git, setRef, tip } from "../../demo/DemoForgeGit.ts"
 import type { DemoDelivery } from "../../demo/DemoForge.ts"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
+import { getChecks } from "./FakeChecks.ts"
 import { signGithub } from "./SignGithub.ts"
 import type { GithubSigner } from "./SignGithub.ts"
 
@@ -56,4 +57,18 @@ export const reportGroup = (
     ...more
   }
   return signGithub(forge, pull, "merge_group", "github-merge-queue[bot]", { action, merge_group })
+}
+
+/** Returns the delivery of the button that repeats the check of a group, pressed by a person. */
+export const repeatGroup = (forge: GithubSigner, { branch, head, pull }: FakeGroup, login: string): DemoDelivery => {
+  const check = getChecks(pull.repository).findLast((one) => one.head === head)
+  if (check === undefined) throw new Error("the group has no check")
+  const check_run = {
+    name: check.name,
+    head_sha: head,
+    external_id: check.externalId,
+    pull_requests: [],
+    check_suite: { head_branch: branch, head_sha: head }
+  }
+  return signGithub(forge, pull, "check_run", login, { action: "rerequested", check_run })
 }

@@ -8,7 +8,7 @@ import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
 import { DownHost } from "../harness/DownHost.ts"
 import { getChecks } from "../harness/FakeChecks.ts"
-import { dropGroup, makeGroup, reportGroup } from "../harness/FakeMergeQueue.ts"
+import { dropGroup, makeGroup, repeatGroup, reportGroup } from "../harness/FakeMergeQueue.ts"
 import type { FakeGroup } from "../harness/FakeMergeQueue.ts"
 import { review } from "../harness/FakeModel.ts"
 import { getThread } from "../harness/FakeThreads.ts"
@@ -131,6 +131,13 @@ it("a problem fails the group with a remark, until a person dismisses it on the 
   if (comment === undefined) throw new Error("no comment at the line")
   getThread(comment).thumbsDown.push(host.forge.user("dana"))
   await moveMain("later.ts", "export const later = 1\n")
+  // The button of the check reviews the same group again, for people who may write.
+  const stranger = await host.forge.send(repeatGroup(host.forge, first, "mallory"))
+  expect(stranger.body).toMatchObject({ accepted: true, target_kind: "merge_group" })
+  const pressed = await host.forge.send(repeatGroup(host.forge, first, "dana"))
+  expect(pressed.body).toMatchObject({ accepted: true, target_kind: "merge_group" })
+  await ends(first, "success")
+  expect(conclusions(first)).toEqual(["failure", "success"])
   const second = await queued([pull])
   await ends(second, "success")
   expect(host.model.requests).toHaveLength(calls)

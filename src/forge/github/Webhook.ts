@@ -32,9 +32,9 @@ import {
   readTextBefore
 } from "../webhook/GithubPayload.ts"
 import { hexHmac } from "../webhook/Signature.ts"
-import { readNumber } from "./CheckIdentity.ts"
+import { readNumber, statusContext } from "./CheckIdentity.ts"
 import { toCommentId } from "./CommentId.ts"
-import { readGroupCommits, readMergeGroup } from "../webhook/MergeGroup.ts"
+import { readCheckedGroup, readGroupCommits, readMergeGroup } from "../webhook/MergeGroup.ts"
 import { readGithubSubject } from "../webhook/DeliverySubject.ts"
 
 const signatures = [signatureHeaders.github, "x-hub-signature-256"]
@@ -121,6 +121,10 @@ const readRepeated = (event: "check_run" | "check_suite", payload: PayloadJson) 
   return number === undefined ? undefined : { number, baseRef: readBaseRef(pull) }
 }
 
+/** Returns whether a delivery of this kind is about a check of the service. */
+const isOwnCheck = (event: "check_run" | "check_suite", payload: PayloadJson): boolean =>
+  event === "check_suite" || text(child(payload, event), "name") === statusContext
+
 /** Returns undefined for an action about a group that starts and ends nothing. */
 const readGroup = (
   payload: PayloadJson,
@@ -200,6 +204,8 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
     }
     case "check_run":
     case "check_suite": {
+      const group = action === rerequested && isOwnCheck(event, payload) ? readCheckedGroup(payload) : undefined
+      if (group !== undefined) return { _tag: "MergeGroupQueued", ...facts(), ...group, isRepeated: true }
       const repeated = action === rerequested ? readRepeated(event, payload) : undefined
       if (repeated === undefined) return ignored("unsupported_action")
       const request = { command: { name: "review" }, isButton: true, comment: undefined } as const

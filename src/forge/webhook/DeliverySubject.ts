@@ -3,8 +3,8 @@
  * their payloads. Every value may be missing, and an invalid one is.
  */
 import { noSubject } from "../../domain/HostEvent.ts"
-import type { DeliverySubject } from "../../domain/HostEvent.ts"
-import { readMergeGroup } from "./MergeGroup.ts"
+import type { DeliverySubject, MergeGroupFacts } from "../../domain/HostEvent.ts"
+import { readCheckedGroup, readMergeGroup } from "./MergeGroup.ts"
 import { branch, child, children, commit, flag, integer, isZero, limits, optional, text } from "./Payload.ts"
 import type { PayloadJson } from "./Payload.ts"
 
@@ -49,18 +49,17 @@ export const readPusher = (
   author: string | undefined
 ): string | undefined => (delivery.pushes || (delivery.opens && sender === author) ? sender : undefined)
 
-const readGroupSubject = (merged: PayloadJson): DeliverySubject => {
-  const group = readMergeGroup(merged)
-  const head = readSubjectHead(merged, "head_sha")
-  return group === undefined
+const toGroupSubject = (group: MergeGroupFacts | undefined, head: string | undefined): DeliverySubject =>
+  group === undefined
     ? { ...noSubject, head }
     : { ...noSubject, kind: "merge_group", number: group.number, head, branch: group.baseRef }
-}
 
 /** Returns the subject of a payload of GitHub, Gitea or Forgejo. */
 export const readGithubSubject = (payload: PayloadJson): DeliverySubject => {
   const merged = child(payload, "merge_group")
-  if (merged !== undefined) return readGroupSubject(merged)
+  if (merged !== undefined) return toGroupSubject(readMergeGroup(merged), readSubjectHead(merged, "head_sha"))
+  const group = readCheckedGroup(payload)
+  if (group !== undefined) return toGroupSubject(group.group, group.head)
   const pull = child(payload, "pull_request")
   const issue = child(payload, "issue")
   const check = child(payload, "check_run") ?? child(payload, "check_suite") ?? child(payload, "workflow_run")

@@ -80,6 +80,61 @@ describe("deliveries of merge queues", () => {
       })
   })
 
+  describe("the button that repeats a check", () => {
+    const repeat = (event: "check_run" | "check_suite", fields: object, headBranch: unknown = branch) => {
+      const suite = { head_branch: headBranch, head_sha: head, pull_requests: [] }
+      const check =
+        event === "check_suite"
+          ? { ...suite, ...fields }
+          : {
+              name: "aicr/review",
+              external_id: "104:op",
+              head_sha: head,
+              check_suite: suite,
+              pull_requests: [],
+              ...fields
+            }
+      const payload = {
+        action: "rerequested",
+        [event]: check,
+        repository: { id: 5, full_name: "team/shop" },
+        sender: { login: "dana" }
+      }
+      return eventIn(webhook.parse({ "x-github-event": event }, new TextEncoder().encode(JSON.stringify(payload))))
+    }
+
+    it.each(["check_run", "check_suite"] as const)(
+      "%s: requests the review of the group, of which its branch has the base",
+      (event) => {
+        expect(repeat(event, {})).toMatchObject({
+          _tag: "MergeGroupQueued",
+          isRepeated: true,
+          group: { branch, baseRef: "main", number: 104 },
+          head,
+          base,
+          subject: { kind: "merge_group", number: 104, head, branch: "main" }
+        })
+        expect(mayStart(event, "rerequested")).toBe(true)
+      }
+    )
+
+    it("requests nothing for a check of others, and for no group", () => {
+      expect(repeat("check_run", { name: "tests" })).toMatchObject({ _tag: "Ignored" })
+      expect(repeat("check_suite", { head_sha: "main" })).toMatchObject({ _tag: "Ignored" })
+      for (const other of [
+        "feature",
+        `gh-readonly-queue/pr-1-${base}`,
+        "gh-readonly-queue/main/pr-1-abc",
+        `gh-readonly-queue/../x/pr-1-${base}`,
+        7,
+        null
+      ])
+        expect(repeat("check_suite", {}, other)).toMatchObject({ _tag: "Ignored" })
+      // A branch of a pull request requests the review of that.
+      expect(repeat("check_run", {}, "feature")).toMatchObject({ _tag: "Commanded", number: 104 })
+    })
+  })
+
   it("other actions start nothing", () => {
     expect(eventIn(parse("merged"))).toMatchObject({ _tag: "Ignored", reason: "unsupported_action" })
   })
