@@ -144,6 +144,8 @@ export const Analysis = Schema.Struct({
   findings: Schema.Array(Finding),
   /** Findings that are in none of the other lists. Absent if there is none. */
   private: Schema.optional(Schema.Array(PrivateFinding)),
+  /** Digests of such findings that verification refuted, of which nothing else is kept. Absent if there is none. */
+  privateRefuted: Schema.optional(Schema.Array(Schema.Struct({ sha256: Schema.String }))),
   /** Markdown, written by the model. Empty without a model that wrote one. */
   summary: Schema.String,
   /** Commit that the summary describes, if it is that of an earlier review. */

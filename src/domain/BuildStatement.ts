@@ -1,11 +1,13 @@
 /** Builds the statement of a verdict from the record of its review: equal records give equal statements, byte by byte. Pure. */
 import { createHash } from "node:crypto"
 import { openFindings } from "./Analysis.ts"
-import type { Analysis, PrivateFinding } from "./Analysis.ts"
+import type { Analysis } from "./Analysis.ts"
 import { hostTrigger } from "./Change.ts"
 import type { Change } from "./Change.ts"
 import type { Coverage } from "./Coverage.ts"
+import { privateDigest, toDigests } from "./PrivateDigest.ts"
 import type { Finding } from "./Problem.ts"
+import { isMergeable } from "./Kinds.ts"
 import { decideVerdict } from "./Verdict.ts"
 import { predicateType, statementType } from "./VerdictStatement.ts"
 import type { StatedFinding, VerdictStatement } from "./VerdictStatement.ts"
@@ -25,10 +27,6 @@ interface StatedReview {
 }
 
 const sha256 = (value: unknown) => ({ sha256: createHash("sha256").update(JSON.stringify(value)).digest("hex") })
-
-/** Returns the digest by which a statement names a finding that only maintainers get, in hex. The message to them has its salt. */
-export const privateDigest = ({ finding, salt }: PrivateFinding): string =>
-  createHash("sha256").update(`${salt}:${finding.fingerprint}`).digest("hex")
 
 const stateFinding = ({ anchor, fingerprint, problem }: Finding): StatedFinding => ({
   id: fingerprint,
@@ -67,9 +65,10 @@ const commit = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 /** Returns the statement as JSON. Undefined for a run that is not a review, such as a reply. `time` is in ISO 8601. */
 export const buildStatement = (stated: StatedReview, time: string): string | undefined => {
   const { analysis, base, change, configHash, head, review, runId, shadow } = stated
-  const { findings, inputs, models, folded = [], private: delivered = [], refuted = [] } = analysis
+  const { findings, inputs, models, folded = [], private: delivered = [], privateRefuted, refuted = [] } = analysis
   if (inputs === undefined || analysis.reply !== undefined || analysis.triage !== undefined) return undefined
-  const { branch, kind, number } = change.target
+  const { baseRef, target } = change
+  const { branch, kind, number } = target
   const open = openFindings(analysis)
   const named = models.toSorted()
   const statement: VerdictStatement = {
@@ -85,6 +84,7 @@ export const buildStatement = (stated: StatedReview, time: string): string | und
       target: { kind, ...(number === undefined ? {} : { number }), ...(branch === undefined ? {} : { branch }) },
       head,
       ...(base === undefined ? {} : { base }),
+      ...(baseRef === undefined || !isMergeable(kind) ? {} : { baseRef }),
       mergeBase: inputs.mergeBase,
       outcome: decideVerdict(analysis, review),
       ...(shadow === true ? { shadow } : {}),
@@ -97,14 +97,8 @@ export const buildStatement = (stated: StatedReview, time: string): string | und
       coverage: stateCoverage(analysis.coverage),
       findings: open.map(withTitle),
       ...(folded.length === 0 ? {} : { folded: folded.map(({ finding }) => stateFinding(finding)) }),
-      ...(delivered.length === 0
-        ? {}
-        : {
-            private: delivered
-              .map(privateDigest)
-              .toSorted()
-              .map((digest) => ({ sha256: digest }))
-          }),
+      ...(delivered.length === 0 ? {} : { private: toDigests(delivered.map(privateDigest)) }),
+      ...(privateRefuted === undefined ? {} : { privateRefuted }),
       refuted: refuted.map(({ finding }) => stateFinding(finding)),
       withdrawn: findings.filter((finding) => !open.includes(finding)).map(stateFinding)
     }

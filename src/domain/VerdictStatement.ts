@@ -48,6 +48,8 @@ export const VerdictStatement = Schema.Struct({
     }),
     head: Schema.String,
     base: Schema.optional(Schema.String),
+    /** The branch that the change is merged into. Absent for changes that are not merged. */
+    baseRef: Schema.optional(Schema.String),
     /** Commit that the head was compared with. */
     mergeBase: Schema.String,
     /** `success` is the only outcome that passes. `neutral`: too little was read for a verdict. */
@@ -77,6 +79,8 @@ export const VerdictStatement = Schema.Struct({
     folded: Schema.optional(Schema.Array(StatedFinding)),
     /** SHA-256 of `salt:id` of each problem that only maintainers got, sorted. They count. Absent without any. */
     private: Schema.optional(Schema.Array(Sha256)),
+    /** The same of those that verification refuted. Absent without any. */
+    privateRefuted: Schema.optional(Schema.Array(Sha256)),
     /** Problems that verification refuted: they were not published. */
     refuted: Schema.Array(StatedFinding),
     /** Problems that people dismissed, or that an objection withdrew: they do not count. */

@@ -5,7 +5,8 @@
 import { createHmac } from "node:crypto"
 import type { ReviewConfig } from "../config/schema/Review.ts"
 import { allFindings } from "../domain/Analysis.ts"
-import type { Analysis } from "../domain/Analysis.ts"
+import type { Analysis, PrivateFinding } from "../domain/Analysis.ts"
+import { privateDigest, toDigests } from "../domain/PrivateDigest.ts"
 import { canonicalCategory } from "../domain/CanonicalCategory.ts"
 import { severityRank } from "../domain/Kinds.ts"
 import type { Finding } from "../domain/Problem.ts"
@@ -38,12 +39,21 @@ export const joinPrivate = (previous: Analysis, isPrivate: IsPrivate): Analysis 
  * has no text of a model. `key`: secret of the salts.
  */
 export const separatePrivate = (analysis: Analysis, isPrivate: IsPrivate, key: string): Analysis => {
-  const { findings, late = [], notices, refuted, round } = analysis
+  const { findings, late = [], notices, refuted = [], round } = analysis
   const found = [...findings, ...late].filter(isPrivate)
-  const others = {
-    ...analysis,
-    ...(refuted === undefined ? {} : { refuted: refuted.filter(({ finding }) => !isPrivate(finding)) })
-  }
+  const salted = (finding: Finding): PrivateFinding => ({
+    finding,
+    salt: createHmac("sha256", key).update(finding.fingerprint).digest("hex").slice(0, 32)
+  })
+  const hiddenRefuted = refuted.flatMap(({ finding }) => (isPrivate(finding) ? [privateDigest(salted(finding))] : []))
+  const others: Analysis =
+    hiddenRefuted.length === 0
+      ? analysis
+      : {
+          ...analysis,
+          refuted: refuted.filter(({ finding }) => !isPrivate(finding)),
+          privateRefuted: toDigests(hiddenRefuted)
+        }
   if (found.length === 0) return others
   const hidden = new Set(found.map(({ fingerprint }) => fingerprint))
   const { late: _late, skipped: _skipped, summaryHead: _summaryHead, ...kept } = others
@@ -51,10 +61,7 @@ export const separatePrivate = (analysis: Analysis, isPrivate: IsPrivate, key: s
   return {
     ...kept,
     findings: findings.filter((finding) => !isPrivate(finding)),
-    private: found.map((finding) => ({
-      finding,
-      salt: createHmac("sha256", key).update(finding.fingerprint).digest("hex").slice(0, 32)
-    })),
+    private: found.map(salted),
     ...(restLate.length === 0 ? {} : { late: restLate }),
     ...(round === undefined
       ? {}

@@ -1,5 +1,9 @@
 /** Findings that only maintainers get, in the rounds of a change: no list and no text of an analysis has them. */
+import { Effect } from "effect"
 import { expect, it } from "vitest"
+import { buildStatement } from "../../src/domain/BuildStatement.ts"
+import { verdictsOn } from "../harness/FakeModel.ts"
+import { calling } from "./Fixture.ts"
 import type { Acceptance } from "../../src/domain/Acceptance.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import { decideVerdict } from "../../src/domain/Verdict.ts"
@@ -46,6 +50,47 @@ it("they are in no other list, count, and leave no text of a model about the who
   expect(repaired.analysis.private).toBeUndefined()
   expect(repaired.analysis.summary).toBe("Read.")
   expect(verdict(repaired.analysis)).toBe("success")
+})
+
+it("of those that verification refutes, only a salted digest is kept", async () => {
+  const refuted = { verdict: "refute", reason: "zebra-reason" }
+  const change = startRounds({ "src/a.ts": [""] })
+  const { analysis } = await change.push(
+    { "src/a.ts": lines("alpha") },
+    {
+      ...options,
+      report: report.slice(0, 2),
+      review: { ...options.review, verification: "always" },
+      gateway: (request) =>
+        Effect.succeed(calling("verdicts", verdictsOn(JSON.stringify(request.messages), refuted)?.calls[0]?.input))
+    }
+  )
+  expect(analysis.private).toBeUndefined()
+  expect(analysis.privateRefuted).toEqual([{ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }])
+  expect(analysis.refuted?.map(({ finding }) => finding.problem.title)).toEqual(["alpha5 is wrong"])
+  expect(JSON.stringify(analysis.privateRefuted)).not.toContain("alpha3")
+  expect(JSON.stringify(analysis)).not.toContain("alpha3 is wrong")
+  const statement = buildStatement(
+    {
+      runId: "r",
+      change: {
+        provider: "gitea",
+        trigger: "t",
+        workspace: "w",
+        repo: { fullName: "o/r" },
+        target: { kind: "pull_request", number: 1 }
+      },
+      head: "a".repeat(40),
+      base: undefined,
+      configHash: "c",
+      analysis,
+      review: { unread: "neutral" }
+    },
+    "2026-01-01T00:00:00.000Z"
+  )
+  const { predicate } = JSON.parse(statement ?? "")
+  expect(predicate.privateRefuted).toEqual(analysis.privateRefuted)
+  expect(predicate.refuted).toHaveLength(1)
 })
 
 it("a kind that people rarely accept is delivered all the same, and one that was folded before is not folded any more", async () => {

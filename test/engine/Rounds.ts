@@ -40,7 +40,7 @@ export const reporting =
 type Files = Readonly<Record<string, ReadonlyArray<string>>>
 
 interface RoundOptions extends Partial<
-  Pick<EngineOptions, "acceptance" | "agent" | "document" | "lessons" | "review">
+  Pick<EngineOptions, "acceptance" | "agent" | "document" | "gateway" | "lessons" | "review">
 > {
   /** Models that the reports come from. */
   readonly models?: ReadonlyArray<string>

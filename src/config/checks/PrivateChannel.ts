@@ -1,4 +1,4 @@
-/** Checks the channel of findings that only maintainers get: a chat or the issues of a named repository, to which no route publishes reviews. */
+/** Checks the channel of findings that only maintainers get: a chat, e-mail, or the issues of a named repository, to which no route publishes reviews. */
 import type { Reason } from "../../domain/Reason.ts"
 import type { Report } from "../document/Normalise.ts"
 import type { Path } from "../document/Path.ts"
@@ -13,6 +13,9 @@ const kinds = [
   "feishu_app",
   "wecom_bot",
   "wecom_app",
+  "slack_webhook",
+  "teams_webhook",
+  "email",
   "gitea_problem_issue",
   "github_problem_issue",
   "gitlab_problem_issue"

@@ -24,13 +24,14 @@ const names = (inputs: ReviewInputs): string =>
 
 /** Returns the replayed analysis with the decisions of people, which no replay repeats, and the identities of the recorded one. */
 export const statedAnalysis = (recorded: Analysis, replayed: Analysis): Analysis => {
-  const { dismissed, findings, folded = [], inputs, private: delivered = [], refuted = [] } = recorded
+  const { dismissed, findings, folded = [], inputs, private: delivered = [], privateRefuted, refuted = [] } = recorded
   const isSameRules = inputs !== undefined && replayed.inputs !== undefined && names(inputs) === names(replayed.inputs)
   return {
     ...replayed,
     ...(areSame(findings, replayed.findings) ? { findings } : {}),
     ...(folded.length > 0 && areSame(toFolded(recorded), toFolded(replayed)) ? { folded } : {}),
     ...(delivered.length > 0 && areSame(toPrivate(recorded), toPrivate(replayed)) ? { private: delivered } : {}),
+    ...(privateRefuted?.length === replayed.privateRefuted?.length ? { privateRefuted } : {}),
     ...(areSame(toFindings(recorded), toFindings(replayed)) ? { refuted } : {}),
     ...(dismissed === undefined ? {} : { dismissed }),
     ...(isSameRules && replayed.inputs !== undefined ? { inputs: { ...replayed.inputs, rules: inputs.rules } } : {})

@@ -4,9 +4,17 @@ import type { Operation } from "../../domain/Publication.ts"
 import { ForgeError } from "../../forge/ForgeError.ts"
 import type { ChannelContext } from "./Channel.ts"
 
+interface Host extends Pick<ChannelContext, "change"> {
+  readonly channel: Pick<ChannelContext["channel"], "name">
+  readonly client: Effect.Effect<
+    Pick<Effect.Success<ChannelContext["client"]>, "conversations">,
+    Effect.Error<ChannelContext["client"]>
+  >
+}
+
 /** Fails unless only people with access may read the repository, by its host. Messages to chats need no such check. */
 export const checkPrivateRepository = Effect.fnUntraced(function* (
-  { channel, change, client }: ChannelContext,
+  { channel, change, client }: Host,
   { _tag }: Operation
 ) {
   if (_tag !== "Issues" && _tag !== "Issue") return

@@ -4,7 +4,7 @@
  */
 import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
 import type { Workspace } from "../../config/Snapshot.ts"
-import { privateDigest } from "../../domain/BuildStatement.ts"
+import { privateDigest } from "../../domain/PrivateDigest.ts"
 import type { PrivateFinding } from "../../domain/Analysis.ts"
 import type { Change } from "../../domain/Change.ts"
 import type { Finding } from "../../domain/Problem.ts"

@@ -552,7 +552,7 @@ export const fieldTexts = {
     "Problems that only maintainers get: they go to a channel of their own, and nothing else says what they are. They count like others. Nothing of the review is published before they are delivered.",
   "review.private.categories": "Categories of such problems, in any of their spellings. Only with channel.",
   "review.private.channel":
-    "Name of the channel that gets them: a chat, or the issues of a private repository (owner and repo, or project_id). No route may name it. Unset: no problem is for maintainers only.",
+    "Name of the channel that gets them: a chat, e-mail, or the issues of a private repository (owner and repo, or project_id). No route may name it. Unset: no problem is for maintainers only.",
   "review.private.severity": "Lowest severity of such problems. Only with channel.",
   "review.problem_issue": "Managed issues.",
   "review.problem_issue.max_recent_issues": "Most recent open managed issues reconciled per run.",

@@ -424,7 +424,7 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
   [
     "problems for maintainers as comments on the change",
     { outputs: { channels: [{ name: "c", kind: "gitea_issue" }] }, review: { private: { channel: "c" } } },
-    'review.private.channel: channel "c" of kind gitea_issue cannot carry problems for maintainers only; use one of kind feishu_bot, feishu_app, wecom_bot, wecom_app, gitea_problem_issue, github_problem_issue, gitlab_problem_issue'
+    'review.private.channel: channel "c" of kind gitea_issue cannot carry problems for maintainers only; use one of kind feishu_bot, feishu_app, wecom_bot, wecom_app, slack_webhook, teams_webhook, email, gitea_problem_issue, github_problem_issue, gitlab_problem_issue'
   ],
   [
     "problems for maintainers in the repository of the change",

@@ -1,7 +1,8 @@
 /** The publications of a review with a finding that only maintainers get. */
 import { describe, expect, it } from "vitest"
-import { buildStatement, privateDigest } from "../../../src/domain/BuildStatement.ts"
+import { buildStatement } from "../../../src/domain/BuildStatement.ts"
 import type { Analysis } from "../../../src/domain/Analysis.ts"
+import { privateDigest } from "../../../src/domain/PrivateDigest.ts"
 import { planVerdict } from "../../../src/outputs/PlannedVerdict.ts"
 import { channelTable } from "../../../src/outputs/channels/Channels.ts"
 import { planRows, statusRows } from "../../../src/outputs/channels/PlanRows.ts"
@@ -74,6 +75,23 @@ describe("a finding for maintainers only", () => {
         expect(bodies).not.toContain('"No problems found.')
         expect(verdict).toMatchObject({ isClean: false, description: { _tag: "ProblemsFound" } })
       })
+
+  it.each([
+    { kind: "slack_webhook" },
+    { kind: "teams_webhook" },
+    {
+      kind: "email",
+      webhook_url: undefined,
+      smtp_url: "smtp://mail.test",
+      from: "aicr@mail.test",
+      to: ["ops@mail.test"]
+    }
+  ])("is a message of $kind", (sent) => {
+    const [first, ...rows] = planFor("github", sent, separated([other])).plan
+    expect(first).toMatchObject({ channel: "ops", operation: { _tag: "Chat" } })
+    expect(JSON.stringify(first)).toContain(secretText)
+    expect(JSON.stringify(rows)).not.toContain("session")
+  })
 
   it("of a merge group is delivered unless a review of its pull request did, and nothing else is planned", () => {
     const group = { kind: "merge_group", number: 7, branch: "gh-readonly-queue/main/pr-7-b" } as const
