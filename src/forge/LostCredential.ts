@@ -17,7 +17,8 @@ export const isCredentialLost = Effect.fnUntraced(function* (
   repo: Repo,
   error: ForgeError
 ): Effect.fn.Return<boolean> {
-  if (isUnauthorized(error)) return true
+  // Without an installation of the app no request was made, also if it is installed again by now.
+  if (isUnauthorized(error) || error.why._tag === "AppNotInstalled") return true
   if (error.reason !== "not_found") return false
   const found = yield* Effect.result(client.repositoryId(repo))
   return found._tag === "Failure" && unreadable.includes(found.failure.reason)

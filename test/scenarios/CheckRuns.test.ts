@@ -3,7 +3,8 @@ import { generateKeyPairSync } from "node:crypto"
 import { expect, it, onTestFinished } from "vitest"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { DownHost } from "../harness/DownHost.ts"
-import { getChecks, repeatCheck } from "../harness/FakeChecks.ts"
+import { getChecks, installationToken, repeatCheck } from "../harness/FakeChecks.ts"
+import { review } from "../harness/FakeModel.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" })
@@ -62,8 +63,33 @@ it("each head has one completed check, whichever write the process is killed at"
     await waitUntil(() => isEnded(pull), { timeout: 120_000, describe: () => `${show(pull)}\n${aicr.log}` })
     expect(show(pull)).toEqual(["success"])
   }
+
+  // The app loses its installation while the model works, and is installed again.
+  const lost = await host.open("lost")
+  let isInstalled = true
+  let refused = 0
+  forge.intercept(({ headers, path }) => {
+    const isApp = headers["authorization"] === `Bearer ${installationToken}`
+    if (isInstalled || !(isApp || path.endsWith("/installation") || path.endsWith("/access_tokens"))) return undefined
+    refused++
+    const answer = isApp
+      ? { status: 401, body: { message: "Bad credentials" } }
+      : { status: 404, body: { message: "Not Found" } }
+    return { kind: "answer", answer }
+  })
+  host.model.script(() => {
+    isInstalled = false
+    return review([], "No problems.")
+  })
+  await forge.notify(lost, "opened")
+  await waitUntil(() => refused > 4, { timeout: 120_000, describe: () => aicr.log })
+  expect(show(lost)).toEqual(["in_progress"])
+  expect(host.runs().get(lost.head)?.at(-1)).not.toBe("succeeded")
+  isInstalled = true
+  await waitUntil(() => isEnded(lost), { timeout: 120_000, describe: () => `${show(lost)}\n${aicr.log}` })
+  expect(show(lost)).toEqual(["success"])
   await aicr.stop()
-  expect(getChecks(first.repository)).toHaveLength(7)
+  expect(getChecks(first.repository)).toHaveLength(8)
   expect(first.repository.statuses.size).toBe(0)
   forge.expectContract()
 }, 480_000)

@@ -146,7 +146,7 @@ const receive = Effect.fnUntraced(function* (
     trigger: "t",
     workspace: "w",
     targetKind: "pull_request",
-    targetKey: targetKey(change(number)),
+    targetKey: targetKey({ ...change(number), ...own }),
     repo: "team/app",
     facts: {},
     decision: "queued",
@@ -574,35 +574,40 @@ const statusRow: Outputs["Service"]["status"] = ({ head, runId, targetKey: targe
   })
 ]
 
-layer(worldWith(actorStores(), testSnapshotWith("w", "t", { review: { verdict_timeout: 90 } }), alone, statusRow))(
-  (it) =>
-    it.effect("a pull request that waits for longer than verdict_timeout gets a status, which is a failure", () =>
-      Effect.gen(function* () {
-        const [runs, outbox] = [yield* Runs, yield* Outbox]
-        const now = yield* Clock.currentTimeMillis
-        const work = { configHash: "c", priority: Priority.pullRequest, dueAt: now + 86_400_000 }
-        yield* receive(42, work, { baseRef: "main" })
-        const states = Effect.map(runs.headVerdicts("h42", "team/app"), (all) =>
-          all.map(({ verdict }) => verdict.state)
-        )
-        yield* TestClock.adjust("89 minutes")
-        assert.deepStrictEqual(yield* states, [])
-        yield* swept(
-          "it is late",
-          Effect.map(states, (all) => all.includes("failure"))
-        )
-        const [run] = yield* runs.list({ limit: 1 })
-        const rows = run === undefined ? [] : yield* outbox.ofRun(run.id)
-        const texts = rows.flatMap(({ operation }) =>
-          operation._tag === "Status" ? [`${operation.state}: ${inEnglish(operation.description)}`] : []
-        )
-        assert.deepStrictEqual(texts, [
-          "pending: Waits for a review",
-          "failure: No verdict within 90 minutes: the review follows"
-        ])
-      })
-    )
-)
+const mergeGroup = { kind: "merge_group", number: 42, branch: "gh-readonly-queue/main/pr-42-b" } as const
+for (const [name, over] of [
+  ["pull request", {}],
+  ["merge group", { target: mergeGroup }]
+] as const)
+  layer(worldWith(actorStores(), testSnapshotWith("w", "t", { review: { verdict_timeout: 90 } }), alone, statusRow))(
+    (it) =>
+      it.effect(`a ${name} that waits for longer than verdict_timeout gets a status, which is a failure`, () =>
+        Effect.gen(function* () {
+          const [runs, outbox] = [yield* Runs, yield* Outbox]
+          const now = yield* Clock.currentTimeMillis
+          const work = { configHash: "c", priority: Priority.pullRequest, dueAt: now + 86_400_000 }
+          yield* receive(42, work, { baseRef: "main", ...over })
+          const states = Effect.map(runs.headVerdicts("h42", "team/app"), (all) =>
+            all.map(({ verdict }) => verdict.state)
+          )
+          yield* TestClock.adjust("89 minutes")
+          assert.deepStrictEqual(yield* states, [])
+          yield* swept(
+            "it is late",
+            Effect.map(states, (all) => all.includes("failure"))
+          )
+          const [run] = yield* runs.list({ limit: 1 })
+          const rows = run === undefined ? [] : yield* outbox.ofRun(run.id)
+          const texts = rows.flatMap(({ operation }) =>
+            operation._tag === "Status" ? [`${operation.state}: ${inEnglish(operation.description)}`] : []
+          )
+          assert.deepStrictEqual(texts, [
+            "pending: Waits for a review",
+            "failure: No verdict within 90 minutes: the review follows"
+          ])
+        })
+      )
+  )
 
 each("a run whose process died ends as superseded if the next attempt of its entry reviewed another head", () =>
   Effect.gen(function* () {
