@@ -13,6 +13,9 @@ import { hostPort } from "./RunnerSession.ts"
 import { ServedSessions } from "./ServedSessions.ts"
 import type { SessionsOptions } from "./ServedSessions.ts"
 
+/** Sessions that become idle within this time are ended together. */
+const idleCheckMillis = 1000
+
 type WriteRequest = SessionsOptions["writeRequest"]
 
 /** Serves this address while the scope is open. No other process may use the address. */
@@ -94,8 +97,8 @@ const makeProtocol = (
         runFork
       })
       yield* subscribe(connection, hostPort(address), sessions, runFork)
-      const endIdle = Effect.sync(() => sessions.endIdle())
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(1000), endIdle)))
+      const endIdle = Effect.suspend(() => Effect.sleep(sessions.endIdle() + idleCheckMillis))
+      yield* Effect.forkScoped(Effect.forever(endIdle))
       return {
         disconnects,
         send: (clientId, response) => Effect.suspend(() => send(sessions, writeRequest, clientId, response)),

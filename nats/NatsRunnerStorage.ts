@@ -3,7 +3,7 @@
  * (RunnerLease.ts), and `shards`, one key per shard, held under the epoch of a lease (ShardLocks.ts).
  *
  * Reads go to the leader of the stream and see one moment: a live runner is never missing from a list, however fast it refreshes. The list
- * of runners is read every second, so that values that have not changed are not read again (`watchValues`).
+ * of runners is wanted every second; it is read when messages show that it may have changed, or no refresh of a lease (`watchValues`).
  *
  * A runner leaves in two steps: `unregister` only removes it from the list (its actors and shards continue); `releaseAll` releases the
  * shards and then the lease.
@@ -27,17 +27,62 @@ interface KnownValue {
   readonly value: string | undefined
 }
 
+/** Milliseconds for which nothing is read while the messages show no change. */
+const restMillis = 10_000
+
+/** Time in which the messages about a bucket show no change of it. */
+class Rest {
+  readonly #writtenWithin: number
+  /** Times of the last messages, by key. */
+  readonly #writtenAt = new Map<string, number>()
+  #until = Number.NEGATIVE_INFINITY
+
+  constructor(writtenWithin: number) {
+    this.#writtenWithin = writtenWithin
+  }
+
+  begin(): void {
+    this.#until = performance.now() + restMillis
+  }
+
+  end(): void {
+    this.#until = Number.NEGATIVE_INFINITY
+  }
+
+  noteWrite(key: string): void {
+    this.#writtenAt.set(key, performance.now())
+  }
+
+  /** Forgets the writes of other keys. */
+  keep(keys: ReadonlySet<string>): void {
+    for (const key of this.#writtenAt.keys()) if (!keys.has(key)) this.#writtenAt.delete(key)
+  }
+
+  /** Returns whether these are the keys of the bucket, and none may have expired. */
+  covers(listed: ReadonlyArray<{ readonly key: string }>): boolean {
+    const now = performance.now()
+    const isWritten = ({ key }: { readonly key: string }): boolean =>
+      this.#writtenWithin === Number.POSITIVE_INFINITY ||
+      now - (this.#writtenAt.get(key) ?? Number.NEGATIVE_INFINITY) < this.#writtenWithin
+    return now < this.#until && listed.every(isWritten)
+  }
+}
+
 /**
- * Reads a bucket repeatedly at low cost. Which keys exist is read from the stream's leader each time, in one request. A value is read once,
+ * Reads a bucket repeatedly at low cost. Which keys exist is read from the stream's leader, in one request. A value is read once,
  * and again after a message about its key with another value. Such a message only shows that the value may have changed: the stream may
- * have refused it.
+ * have refused it. Nothing is read while the messages show no change, for at most ten seconds.
+ *
+ * `writtenWithin`: milliseconds within which each key is written again before it expires. Once one is late, each call reads until it is
+ * written or gone.
  *
  * Returns the read of the keys that fit the filter, with their values.
  */
 export const watchValues = Effect.fnUntraced(function* (
   bucket: Pick<NatsBucket, "last" | "subjects">,
   plan: StreamPlan,
-  filter: string
+  filter: string,
+  writtenWithin = Number.POSITIVE_INFINITY
 ): Effect.fn.Return<
   Effect.Effect<ReadonlyArray<{ readonly key: string; readonly value: string }>, NatsError>,
   never,
@@ -48,15 +93,19 @@ export const watchValues = Effect.fnUntraced(function* (
   const known = new Map<string, KnownValue>()
   /** Keys about which a message arrived since the last read began. */
   const changed = new Set<string>()
+  const rest = new Rest(writtenWithin)
+  let last: ReadonlyArray<{ readonly key: string; readonly value: string }> = []
   const forget = (key: string): void => {
     known.delete(key)
     changed.add(key)
+    rest.end()
   }
   yield* Effect.acquireRelease(
     Effect.sync(() =>
       raw.subscribe(`${base}.${filter}`, {
         callback: (_, message) => {
           const key = message.subject.slice(base.length + 1)
+          rest.noteWrite(key)
           const isSame = message.headers?.has("KV-Operation") !== true && known.get(key)?.value === message.string()
           if (!isSame) forget(key)
         }
@@ -67,6 +116,7 @@ export const watchValues = Effect.fnUntraced(function* (
   // Messages may be missing that were sent while the connection was interrupted.
   yield* onStatus(() => {
     for (const key of known.keys()) forget(key)
+    rest.end()
   })
   const read = Effect.fnUntraced(function* (key: string) {
     const found = yield* bucket.last(key)
@@ -74,7 +124,9 @@ export const watchValues = Effect.fnUntraced(function* (
     return found?.value
   })
   return Effect.gen(function* () {
+    if (rest.covers(last)) return last
     changed.clear()
+    rest.begin()
     const keys = yield* bucket.subjects(filter)
     const values = yield* Effect.forEach(
       keys,
@@ -86,11 +138,13 @@ export const watchValues = Effect.fnUntraced(function* (
     )
     const existing = new Set(keys)
     for (const key of known.keys()) if (!existing.has(key)) known.delete(key)
-    return keys.flatMap((key, at) => {
+    rest.keep(existing)
+    last = keys.flatMap((key, at) => {
       const value = values[at]
       return value === undefined ? [] : [{ key, value }]
     })
-  })
+    return last
+  }).pipe(Effect.onError(() => Effect.sync(() => rest.end())))
 })
 
 /**
@@ -116,9 +170,12 @@ const deleteMarks = Effect.fnUntraced(function* ({ leases, shards }: Pick<Locks,
   yield* Effect.forEach(marks, (mark) => (alive.has(mark) ? Effect.void : shards.delete(mark)), { discard: true })
 })
 
+/** Milliseconds within which a live runner refreshes its lease, with a margin. */
+const refreshedWithin = leaseMillis / 3 + 500
+
 /** Returns the read of the registered runners and their health. The engine of the cluster reads them every second. */
 const watchRunners = Effect.fnUntraced(function* ({ leases, shards }: Pick<Locks, "leases" | "shards">) {
-  const readLive = yield* watchValues(leases, streams.leases, ">")
+  const readLive = yield* watchValues(leases, streams.leases, ">", refreshedWithin)
   const readMarks = yield* watchValues(shards, streams.shards, `${unhealthy}.*`)
   return Effect.gen(function* () {
     const marks = new Set((yield* readMarks).map(({ key }) => key))

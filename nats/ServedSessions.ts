@@ -72,9 +72,15 @@ export class ServedSessions {
     if (others.length > 0) Queue.offerUnsafe(session.incoming, others)
   }
 
-  endIdle(): void {
-    const before = performance.now() - idleMillis
-    for (const [name, session] of this.#byName) if (session.receivedAt < before) this.#end(name, session)
+  /** Ends the sessions that have been silent for too long. Returns the milliseconds until the next one may be. */
+  endIdle(): number {
+    const now = performance.now()
+    let next = now
+    for (const [name, session] of this.#byName) {
+      if (session.receivedAt < now - idleMillis) this.#end(name, session)
+      else next = Math.min(next, session.receivedAt)
+    }
+    return next + idleMillis - now
   }
 
   /** Ends every session and notifies its caller. */
