@@ -5,16 +5,14 @@
  * Layers stop in the reverse order of their start: HTTP first (no new deliveries), then the executor (finishes or
  * releases its reviews), the other actors, the clients, the stores, and at last the lock of the data folder.
  */
-import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Layer } from "effect"
-import { SingleRunner } from "effect/cluster"
 import * as Actors from "../../actors/Actors.ts"
 import * as RefusedConfiguration from "../../actors/notices/RefusedConfiguration.ts"
-import { shardGroups } from "../../actors/Placement.ts"
 import { publishToActors } from "./ActorMessages.ts"
 import { adminSocket } from "./AdminSocket.ts"
 import { administration, readOnlyAdministration, thisNode, withActors } from "./Administration.ts"
 import { LiveNodes } from "../domain/LiveNodes.ts"
+import { localEngine } from "./LocalEngine.ts"
 import * as ReceiveFound from "../ingress/ReceiveFound.ts"
 import * as ReplayDeliveries from "../ingress/ReplayDeliveries.ts"
 import { IngressServer } from "../ingress/Server.ts"
@@ -28,17 +26,7 @@ import { WritePermits } from "../forge/WritePermits.ts"
 import { Tickets } from "../queue/dispatch/Tickets.ts"
 import type { ServiceOptions } from "./ServiceOptions.ts"
 
-const engine = SingleRunner.layer({
-  runnerStorage: "memory",
-  shardingConfig: {
-    simulateRemoteSerialization: false,
-    entityTerminationTimeout: "2 seconds",
-    availableShardGroups: shardGroups,
-    assignedShardGroups: shardGroups
-  }
-}).pipe(Layer.provide(NodeCrypto.layerDigest))
-
-const agent = agentOver(engine).pipe(Layer.provide(identity))
+const agent = agentOver(localEngine).pipe(Layer.provide(identity))
 const outputs = OutputsLayer.layer.pipe(Layer.provide(agent))
 
 const facts = publishToActors.pipe(Layer.provide(NewerHeads.layerMemory))
@@ -46,7 +34,7 @@ const facts = publishToActors.pipe(Layer.provide(NewerHeads.layerMemory))
 const actors = Actors.layerAll.pipe(
   Layer.merge(missing),
   Layer.provide(ReceiveFound.layer.pipe(Layer.provide(facts))),
-  Layer.provideMerge(engine),
+  Layer.provideMerge(localEngine),
   Layer.provide([
     WritePermits.layerAlone,
     outputs,

@@ -7,15 +7,13 @@ import { endWithCode } from "../cli/ExitCodes.ts"
 import type { LocalReview } from "../cli/local/Report.ts"
 import * as Local from "../cli/local/ReviewLocally.ts"
 import type { StoredRevisions } from "../cli/ReadSnapshot.ts"
+import { localEngine } from "./LocalEngine.ts"
 import * as ChangeThreads from "../engine/ChangeThreads.ts"
 import { detectModel, detectVariables } from "../llm/providers/Detect.ts"
 import { gatewayLayer } from "../llm/GatewayLayer.ts"
 import * as Logging from "../observability/logs/Logging.ts"
 import { layerLocal } from "../vcs/LocalLayer.ts"
-import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { SingleRunner } from "effect/cluster"
 import * as Publisher from "../../actors/publishing/ChangePublisher.ts"
-import { shardGroups } from "../../actors/Placement.ts"
 import * as Scheduler from "../../actors/scheduling/WorkspaceScheduler.ts"
 import { findChange } from "../cli/local/FindChange.ts"
 import { publishReview } from "../cli/local/PublishReview.ts"
@@ -39,15 +37,6 @@ import { AuthorGuess } from "../outputs/AuthorGuess.ts"
  * command. Wiring only.
  */
 
-const engine = SingleRunner.layer({
-  runnerStorage: "memory",
-  shardingConfig: {
-    simulateRemoteSerialization: false,
-    availableShardGroups: shardGroups,
-    assignedShardGroups: shardGroups
-  }
-}).pipe(Layer.provide([NodeCrypto.layerDigest, Store.layerMemory]))
-
 const outputs = (snapshot: Snapshot) =>
   OutputsLayer.layer.pipe(
     Layer.provide([Cache.layerNone, AuthorGuess.layerNone, Layer.orDie(Store.layerMemory)]),
@@ -69,7 +58,7 @@ const publishing = (snapshot: Snapshot) =>
       )
     ),
     Layer.provideMerge(outputs(snapshot)),
-    Layer.provideMerge(engine)
+    Layer.provideMerge(localEngine)
   )
 
 export const localPublisher: LocalPublisher = {

@@ -26,8 +26,7 @@ const polls: ReadonlyArray<readonly [feature: string, statement: RegExp]> = [
   ["reports of Perforce and Subversion", /FROM events WHERE routing IS NOT NULL/],
   ["requested and due searches for missed changes", /FROM catch_ups/],
   ["batches of automatic commits", /^SELECT batches\.\*/],
-  ["ended changes with findings that have no outcome", /^INSERT INTO settlements/],
-  ["messages between actors", /cluster_messages/]
+  ["ended changes with findings that have no outcome", /^INSERT INTO settlements/]
 ]
 const isPoll = (statement: string): boolean => polls.some(([, pattern]) => pattern.test(statement))
 type Named = Readonly<Record<string, number>>

@@ -3,15 +3,13 @@
  * what a decision costs, and how long it takes from the wake of a workspace's scheduler to its ticket. The real scheduler on the
  * real actor engine, each woken for the first time, so that starting the actor is part of it.
  */
-import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer } from "effect"
-import { SingleRunner } from "effect/cluster"
-import { shardGroups } from "../../../actors/Placement.ts"
 import * as Scheduler from "../../../actors/scheduling/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { newId } from "../../../src/domain/Ids.ts"
 import { Cancellations } from "../../../src/queue/dispatch/Cancellations.ts"
 import { layerMemory } from "../../../src/queue/journal/MemoryQueue.ts"
+import { localEngine } from "../../../src/app/LocalEngine.ts"
 import { plan } from "../../../src/queue/Plan.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { Tickets } from "../../../src/queue/dispatch/Tickets.ts"
@@ -23,14 +21,6 @@ const rounds = 5
 const wakesARound = 400
 const decisionsARound = 4000
 
-const cluster = SingleRunner.layer({
-  runnerStorage: "memory",
-  shardingConfig: {
-    simulateRemoteSerialization: false,
-    availableShardGroups: shardGroups,
-    assignedShardGroups: shardGroups
-  }
-}).pipe(Layer.provide(NodeCrypto.layerDigest))
 const world = Scheduler.layer.pipe(
   Layer.provideMerge(
     Layer.mergeAll(
@@ -38,7 +28,7 @@ const world = Scheduler.layer.pipe(
       Tickets.layerMemory,
       Cancellations.layerMemory,
       Layer.succeed(ConfigStore, testSnapshotWith("w", "t")),
-      cluster
+      localEngine
     )
   ),
   Layer.provideMerge(Store.layerMemory)
