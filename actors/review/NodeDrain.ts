@@ -2,20 +2,18 @@
  * Watches whether this node accepts work. An operator drains a node by pausing it in the queue (QueueControl.pause, scope `node`). The node
  * finishes running reviews and takes no more until it is resumed, also after a restart.
  */
-import { Effect, Latch } from "effect"
+import { Effect, Latch, Stream } from "effect"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { findPause, QueueControl } from "../../src/queue/operator/QueueControl.ts"
-
-/** Poll interval of the pause state. */
-const pollInterval = "1 second"
+import type { Pause } from "../../src/queue/operator/QueueControl.ts"
 
 /** Returns a latch that is open while the node accepts work, and updates it while the scope is open. */
 export const watchDrain = Effect.gen(function* () {
   const { name } = yield* NodeIdentity
   const control = yield* QueueControl
   const open = Latch.makeUnsafe(true)
-  const poll = Effect.gen(function* () {
-    const drained = findPause(yield* control.pauses, "node", name)
+  const follow = Effect.fnUntraced(function* (pauses: ReadonlyArray<Pause>) {
+    const drained = findPause(pauses, "node", name)
     if ((drained === undefined) === open.isOpen()) return
     if (drained === undefined) {
       yield* open.open
@@ -27,12 +25,13 @@ export const watchDrain = Effect.gen(function* () {
         reason: drained.reason
       })
     }
-  }).pipe(
+  })
+  yield* control.pauses.pipe(
+    Effect.flatMap(follow),
     Effect.catch((error) =>
       Effect.logDebug("drain state of the node unavailable", { node: name, error: error.message })
     )
   )
-  yield* poll
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(pollInterval), poll)))
+  yield* Effect.forkScoped(Stream.runForEach(control.watchPauses, follow))
   return open
 })

@@ -3,7 +3,7 @@
  * without any message to an actor; without this actor the next sweep would find it. Reminds operators of pauses that may be forgotten. The
  * state in memory is only what the last scan found.
  */
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, Stream } from "effect"
 import { Singleton } from "effect/cluster"
 import { QueueControl } from "../../src/queue/operator/QueueControl.ts"
 import type { Pause } from "../../src/queue/operator/QueueControl.ts"
@@ -11,8 +11,8 @@ import { countStart } from "../ActorStarts.ts"
 import type { ShardGroup } from "../Placement.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
-/** Reading the pauses costs at most one request to the store of the queue. */
-const scanInterval = "1 second"
+/** Interval in which reminders are looked for. */
+const remindInterval = "1 minute"
 
 /** Returns the workspaces that were paused before and are not any more. */
 export const listResumed = (before: ReadonlySet<string>, pauses: ReadonlyArray<Pause>): ReadonlyArray<string> => {
@@ -49,13 +49,15 @@ export const layer = Singleton.make(
     const schedulerOf = yield* WorkspaceScheduler.client
     let paused: ReadonlySet<string> = new Set()
     const remindedAt = new Map<string, number>()
-    const scan = Effect.gen(function* () {
-      const pauses = yield* control.pauses
+    const follow = Effect.fnUntraced(function* (pauses: ReadonlyArray<Pause>) {
       const resumed = listResumed(paused, pauses)
       paused = listPaused(pauses)
-      for (const workspace of resumed) yield* schedulerOf(workspace).Wake(undefined, { discard: true })
+      for (const workspace of resumed)
+        yield* Effect.ignore(schedulerOf(workspace).Wake(undefined, { discard: true }), { log: "Debug" })
+    })
+    const remind = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      for (const { name, reason, scope, since } of listReminders(pauses, remindedAt, now)) {
+      for (const { name, reason, scope, since } of listReminders(yield* control.pauses, remindedAt, now)) {
         const hours = Math.floor((now - since) / remindMillis)
         yield* Effect.logWarning("still paused, no review starts until aicr queue resume", {
           scope,
@@ -65,8 +67,13 @@ export const layer = Singleton.make(
         })
       }
     })
-    // After a failure the workspaces are compared with the last successful scan.
-    yield* Effect.forever(Effect.andThen(Effect.ignore(scan, { log: "Debug" }), Effect.sleep(scanInterval)))
+    yield* Effect.all(
+      [
+        Stream.runForEach(control.watchPauses, follow),
+        Effect.forever(Effect.andThen(Effect.ignore(remind, { log: "Debug" }), Effect.sleep(remindInterval)))
+      ],
+      { concurrency: 2, discard: true }
+    )
   }),
   { shardGroup }
 )

@@ -24,8 +24,8 @@ import { prune } from "./Retention.ts"
 import { each, step } from "./SweepStep.ts"
 
 const sweepEvery = Duration.seconds(15)
-/** Poll interval of processes that have ended. */
-const goneEvery = Duration.millis(500)
+/** Pause before what further processes held is released, and before a failed attempt is repeated. */
+const gonePause = Duration.millis(500)
 const pruneEvery = Duration.minutes(10)
 /** Interval between searches for entries that are late, which read all waiting entries of a workspace if one of them may be. */
 const lateEvery = Duration.minutes(1)
@@ -79,7 +79,6 @@ const sweep = Effect.fnUntraced(function* (grace: Duration.Duration, lookBack: D
  */
 const releaseGone = Effect.fnUntraced(function* (released: Set<string>) {
   const gone = [...(yield* (yield* LiveNodes).gone)].filter((owner) => !released.has(owner))
-  if (gone.length === 0) return
   const now = yield* Clock.currentTimeMillis
   const reclaimed = yield* step("reclaim", reclaim(now))
   const woken = yield* step("wake", wakeAll)
@@ -117,10 +116,15 @@ export const layer = Singleton.make(
     yield* Effect.addFinalizer(() => removeGauges)
     yield* sweep(Duration.zero, Duration.days(1))
     yield* findLate(Duration.days(1))
+    const live = yield* LiveNodes
     const released = new Set<string>()
     yield* Effect.all(
       [
-        Effect.forever(Effect.andThen(Effect.sleep(goneEvery), releaseGone(released))),
+        Effect.suspend(() => live.goneBeyond(released.size)).pipe(
+          Effect.andThen(releaseGone(released)),
+          Effect.andThen(Effect.sleep(gonePause)),
+          Effect.forever
+        ),
         Effect.forever(Effect.andThen(Effect.sleep(sweepEvery), sweepReleasing(released))),
         Effect.forever(Effect.andThen(Effect.sleep(lateEvery), findLate(endedWithin))),
         Effect.forever(

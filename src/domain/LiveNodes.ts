@@ -9,6 +9,8 @@ export class LiveNodes extends Context.Service<
     readonly lost: Effect.Effect<(owner: string) => boolean>
     /** Owners that are known to have ended, found within seconds of their end. `lost` includes them. */
     readonly gone: Effect.Effect<ReadonlySet<string>>
+    /** Waits until more than this number of owners are known to have ended. */
+    readonly goneBeyond: (count: number) => Effect.Effect<void>
   }
 >()("aicr/domain/LiveNodes") {
   /** A process without a cluster: another owner of the same name is an earlier incarnation of it. */
@@ -17,7 +19,8 @@ export class LiveNodes extends Context.Service<
     Effect.map(NodeIdentity, ({ name, owner }) =>
       LiveNodes.of({
         lost: Effect.succeed((other) => other !== owner && other.startsWith(`${name}/`)),
-        gone: Effect.succeed(new Set())
+        gone: Effect.succeed(new Set()),
+        goneBeyond: () => Effect.never
       })
     )
   )

@@ -1,14 +1,15 @@
 /** Contract of every store of the queue. */
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer, Stream } from "effect"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { maxLosses } from "../../src/domain/Entry.ts"
 import { verbatimReason } from "../../src/domain/Reason.ts"
 import { nothingCancelled, Queue } from "../../src/queue/Queue.ts"
 import type { QueueAdmission, Finish, QueueError } from "../../src/queue/Queue.ts"
-import type { ListFilter } from "../../src/queue/operator/QueueControl.ts"
+import type { ListFilter, Pause } from "../../src/queue/operator/QueueControl.ts"
 import { QueueControl } from "../../src/queue/operator/QueueControl.ts"
 import type { QueueLimits } from "../../src/queue/core/QueueLimits.ts"
+import { waitUntil } from "../harness/Wait.ts"
 import { admission, before, toTarget } from "./Admissions.ts"
 
 const use = <A, E>(f: (queue: Queue["Service"]) => Effect.Effect<A, E>): Effect.Effect<A, E, Queue> =>
@@ -709,6 +710,28 @@ export const conformance = (
           assert.isFalse((yield* queue.loadSnapshot("app", 100, 1)).paused)
           yield* control.resume("node", "n1")
           assert.deepStrictEqual(yield* control.pauses, [])
+        })
+      )
+
+      it.effect("pauses are shown to who watches them: at the beginning, and after each change", () =>
+        Effect.gen(function* () {
+          const control = yield* QueueControl
+          const shown: Array<string> = []
+          const note = (pauses: ReadonlyArray<Pause>) =>
+            Effect.sync(() => void shown.push(pauses.map((paused) => paused.name).join()))
+          const shows = (names: string) =>
+            Effect.promise(() => waitUntil(() => shown.at(-1) === names, { describe: () => shown.join(" then ") }))
+          const pause = { scope: "workspace", reason: verbatimReason("r"), since: 100 } as const
+          yield* control.pause({ ...pause, name: "first" })
+          const watching = yield* Effect.forkChild(Stream.runForEach(control.watchPauses, note))
+          yield* shows("first")
+          yield* control.pause({ ...pause, name: "second" })
+          yield* shows("first,second")
+          yield* control.resume("workspace", "first")
+          yield* shows("second")
+          yield* control.resume("workspace", "second")
+          yield* shows("")
+          yield* Fiber.interrupt(watching)
         })
       )
     })

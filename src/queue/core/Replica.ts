@@ -26,7 +26,11 @@ import type { DamagedRow, RowChange } from "./RowText.ts"
 const pageRows = 2000
 
 export class Replica {
-  #rows = new RowTable()
+  readonly #pauseListeners = new Set<() => void>()
+  readonly #notifyPause = (): void => {
+    for (const listener of this.#pauseListeners) listener()
+  }
+  #rows = new RowTable(this.#notifyPause)
   #origins = new Origins()
   /** Rows that this transaction changed, with their earlier values. */
   readonly #touched = new Map<string, ReplicaRow | undefined>()
@@ -49,6 +53,12 @@ export class Replica {
 
   get size(): number {
     return this.#rows.size
+  }
+
+  /** Calls the listener when pauses may have changed, also within a transaction. Returns a function that ends this. */
+  onPause(listener: () => void): () => void {
+    this.#pauseListeners.add(listener)
+    return () => this.#pauseListeners.delete(listener)
   }
 
   begin(): void {
@@ -161,7 +171,8 @@ export class Replica {
 
   /** Forgets everything that was read. */
   reset(): void {
-    this.#rows = new RowTable()
+    this.#rows = new RowTable(this.#notifyPause)
+    this.#notifyPause()
     this.#origins = new Origins()
     this.applied = journalStart
     this.sinceSnapshot = 0

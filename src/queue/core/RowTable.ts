@@ -50,6 +50,12 @@ export class RowTable {
   readonly #settling = new Map<string, string>()
   /** The latest admission of all rows that were ever in the table. */
   newestAdmission = 0
+  readonly #onPause: () => void
+
+  /** `onPause` is called when a pause was set or removed. */
+  constructor(onPause: () => void) {
+    this.#onPause = onPause
+  }
 
   get size(): number {
     return this.#rows.size
@@ -119,6 +125,7 @@ export class RowTable {
   setPause(scope: Pause["scope"], name: string, pause: Pause | undefined): void {
     if (pause === undefined) this.pauses.delete(pauseKey(scope, name))
     else this.pauses.set(pauseKey(scope, name), pause)
+    this.#onPause()
   }
 
   apply(change: RowChange): void {

@@ -1,10 +1,11 @@
 /** Implements the queue over a table of entries. One write is one transaction. */
-import { Context, Effect } from "effect"
+import { Context, Effect, Queue as Items, Schedule, Stream } from "effect"
 import type { Entry } from "../../domain/Entry.ts"
 import type { EntryTable } from "./EntryTable.ts"
 import { Queue, QueueError } from "../Queue.ts"
 import { QueueControl } from "../operator/QueueControl.ts"
 import type { QueueLimits } from "./QueueLimits.ts"
+import type { Replica } from "./Replica.ts"
 import * as Steps from "./TableSteps.ts"
 import type { Change, Person } from "../../domain/Change.ts"
 import { isStorable, toStorable } from "../../domain/Text.ts"
@@ -64,6 +65,7 @@ export interface TableAccess {
   /** Runs `use` in a transaction, possibly shared; succeeds when its writes are durable. */
   readonly write: <A>(use: (table: EntryTable) => A) => Effect.Effect<A, QueueError>
   readonly read: <A>(use: (table: EntryTable) => A) => Effect.Effect<A, QueueError>
+  readonly onPause: Replica["onPause"]
 }
 
 export const make = (access: TableAccess, limits: QueueLimits): Context.Context<Queue | QueueControl> =>
@@ -114,12 +116,30 @@ const queue = ({ write, read }: TableAccess, limits: QueueLimits): Queue["Servic
     stats: read((table) => ({ byStatus: table.byStatus(), oldestWaiting: table.oldestWaiting() }))
   })
 
-const control = ({ write, read }: TableAccess): QueueControl["Service"] =>
+/** Emits at the beginning, and when pauses may have changed since the last element. */
+const pauseSignals = (onPause: TableAccess["onPause"]): Stream.Stream<void> =>
+  Stream.callback<void>(
+    (signals) =>
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          const signal = (): void => void Items.offerUnsafe(signals, undefined)
+          signal()
+          return onPause(signal)
+        }),
+        (end) => Effect.sync(end)
+      ),
+    { bufferSize: 1, strategy: "sliding" }
+  )
+
+const control = ({ onPause, write, read }: TableAccess): QueueControl["Service"] =>
   QueueControl.of({
     list: (filter) => read((table) => table.list(filter)),
     cancelEntry: (entryId, reason) => write((table) => Steps.cancelEntry(table, entryId, reason)),
     retry: (entryId, now) => write((table) => Steps.retry(table, entryId, now)),
     pause: (pause) => write((table) => table.setPause(pause.scope, pause.name, pause)),
     resume: (scope, name) => write((table) => table.setPause(scope, name, undefined)),
-    pauses: read((table) => table.pauses())
+    pauses: read((table) => table.pauses()),
+    watchPauses: Stream.mapEffect(pauseSignals(onPause), () =>
+      read((table) => table.pauses()).pipe(Effect.retry(Schedule.spaced("1 second")), Effect.orDie)
+    )
   })

@@ -8,7 +8,7 @@
  * longer than the lifetime of a record. While the bus is disconnected, and for a while after a reconnect, no process is reported as lost. A
  * new process may not be on the list yet; its owner contains its start time.
  */
-import { Clock, Effect, Layer, Schedule } from "effect"
+import { Clock, Effect, Latch, Layer, Schedule } from "effect"
 import { NatsConnection } from "../../../nats/NatsConnection.ts"
 import { NatsNodes } from "../../../nats/NatsNodes.ts"
 import { leaseMillis } from "../../../nats/NatsStreams.ts"
@@ -41,6 +41,15 @@ const watchHeartbeats = Effect.fnUntraced(function* (own: string) {
   const heartbeats = yield* Heartbeats
   const elapsed = yield* stopwatch
   const gone = new Set<string>()
+  let grown = Latch.makeUnsafe()
+  const addGone = (owner: string): void => {
+    gone.add(owner)
+    const latch = grown
+    grown = Latch.makeUnsafe()
+    latch.openUnsafe()
+  }
+  const goneBeyond = (count: number): Effect.Effect<void> =>
+    Effect.suspend(() => (gone.size > count ? Effect.void : Effect.andThen(grown.await, goneBeyond(count))))
   let recent = new Set<string>()
   let beatAt = -Infinity
   /** Start of the time in which this process has reached both servers without a gap. */
@@ -59,7 +68,7 @@ const watchHeartbeats = Effect.fnUntraced(function* (own: string) {
     const { connected } = yield* connection.status
     if (!connected || at - steadySince < stoppedMillis) return
     const check = ({ owner }: { readonly owner: string }) =>
-      Effect.map(nodes.isConnected(owner), (isConnected) => (isConnected ? undefined : gone.add(owner)))
+      Effect.map(nodes.isConnected(owner), (isConnected) => (isConnected ? undefined : addGone(owner)))
     yield* Effect.forEach(stopped, check, { concurrency: 16, discard: true })
   }).pipe(Effect.catch((error) => Effect.logDebug("heartbeat not recorded", { error: error.message })))
   yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(heartbeats.remove(own), "1 second")))
@@ -67,6 +76,7 @@ const watchHeartbeats = Effect.fnUntraced(function* (own: string) {
   yield* Effect.forkScoped(Effect.repeat(beat, Schedule.spaced(beatInterval)))
   return {
     gone,
+    goneBeyond,
     isRecent: (owner: string): boolean => elapsed() - beatAt < stoppedMillis && recent.has(owner)
   }
 })
@@ -79,7 +89,7 @@ export const layerWith = ({ steadyMillis }: LiveNodesOptions) =>
       const nodes = yield* NatsNodes
       const { owner: own } = yield* NodeIdentity
       const elapsed = yield* stopwatch
-      const { gone, isRecent } = yield* watchHeartbeats(own)
+      const { gone, goneBeyond, isRecent } = yield* watchHeartbeats(own)
       let steadySince = elapsed()
       yield* connection.onStatus(() => {
         steadySince = elapsed()
@@ -87,6 +97,7 @@ export const layerWith = ({ steadyMillis }: LiveNodesOptions) =>
       const hasEnded = (owner: string): boolean => gone.has(owner)
       return LiveNodes.of({
         gone: Effect.sync(() => new Set(gone)),
+        goneBeyond,
         lost: Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
           const listed = yield* Effect.result(nodes.list)

@@ -175,8 +175,8 @@ const isInJournal = Effect.fnUntraced(function* (
 const maxBatch = 256
 const maxWaiting = 10_000
 /**
- * Milliseconds between two reads of what other nodes appended. Each call reads it first, so this only keeps a node without calls from having much to
- * apply at the next one.
+ * Milliseconds between two reads of what other nodes appended. Each call reads it first, so this only shows pauses to those who watch them, and
+ * keeps a node without calls from having much to apply at the next one.
  */
 const pollMillis = 2000
 
@@ -216,6 +216,7 @@ const makeAccess = Effect.fnUntraced(function* (
       })
   })
   return {
+    onPause: (listener) => follower.replica.onPause(listener),
     read: (use) => Effect.andThen(Effect.mapError(follower.barrier, toQueueError), follower.whenIdle(use)),
     write: <A>(use: (table: EntryTable) => A) =>
       Effect.suspend(() => {

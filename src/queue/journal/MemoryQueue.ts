@@ -20,7 +20,8 @@ export const layerMemory = (limits: QueueLimits): Layer.Layer<Queue | QueueContr
       const store = new MemoryStore()
       const access: TableQueue.TableAccess = {
         read: (use) => Effect.sync(() => use(store.table)),
-        write: (use) => Effect.sync(() => store.write(use))
+        write: (use) => Effect.sync(() => store.write(use)),
+        onPause: (listener) => store.onPause(listener)
       }
       const details = (ids: ReadonlyArray<string>) => Effect.sync(() => ids.map((id) => store.details.get(id)))
       return withDetails(details, TableQueue.make(access, limits))
@@ -33,6 +34,10 @@ class MemoryStore {
 
   get table(): EntryTable {
     return this.#replica.table
+  }
+
+  onPause(listener: () => void): () => void {
+    return this.#replica.onPause(listener)
   }
 
   /** All or nothing. */

@@ -3,7 +3,7 @@
  * a workspace or a node. Every store of the queue implements this. The store keeps pauses like entries.
  */
 import { Context, Schema } from "effect"
-import type { Effect } from "effect"
+import type { Effect, Stream } from "effect"
 import type { Change } from "../../domain/Change.ts"
 import type { Entry, EntryStatus } from "../../domain/Entry.ts"
 import type { TargetKey } from "../../domain/Keys.ts"
@@ -75,6 +75,8 @@ export class QueueControl extends Context.Service<
     readonly pause: (pause: Pause) => Effect.Effect<void, QueueError>
     readonly resume: (scope: Pause["scope"], name: string) => Effect.Effect<void, QueueError>
     readonly pauses: Effect.Effect<ReadonlyArray<Pause>, QueueError>
+    /** Emits the pauses, and again when they may have changed: those of other nodes some seconds later. */
+    readonly watchPauses: Stream.Stream<ReadonlyArray<Pause>>
   }
 >()("aicr/queue/QueueControl") {}
 

@@ -88,10 +88,15 @@ const world = worldWith(actorStores())
 
 /** Processes that have ended, and calls of the queue that look for what they held. `failures`: how many of the next ones fail. */
 const ended = { gone: new Set<string>(), reclaims: 0, failures: 0 }
+const goneBeyond = (count: number): Effect.Effect<void> =>
+  Effect.suspend(() =>
+    ended.gone.size > count ? Effect.void : Effect.andThen(Effect.sleep("100 millis"), goneBeyond(count))
+  )
 const endedNodes = Layer.merge(
   NodeIdentity.layer("node"),
   Layer.succeed(LiveNodes, {
     gone: Effect.sync(() => new Set(ended.gone)),
+    goneBeyond,
     lost: Effect.sync(() => (owner: string) => ended.gone.has(owner))
   })
 )

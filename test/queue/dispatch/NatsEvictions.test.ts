@@ -23,6 +23,8 @@ it.effect("ends the lease of every process that has ended, once, and again if th
     })
     const nodes = Layer.succeed(LiveNodes, {
       gone: Effect.sync(() => new Set(gone)),
+      goneBeyond: (count) =>
+        Effect.asVoid(Effect.repeat(Effect.sleep("100 millis"), { until: () => gone.size > count })),
       lost: Effect.succeed(() => false)
     })
     yield* Layer.build(NatsEvictions.layer.pipe(Layer.provide([lease, nodes])))
