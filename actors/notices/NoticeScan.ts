@@ -5,12 +5,13 @@
  */
 import { Clock, Duration, Effect } from "effect"
 import { Singleton } from "effect/cluster"
+import { awaitSnapshot } from "../../src/config/AwaitSnapshot.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { workspaceNoticeKinds } from "../../src/domain/Notice.ts"
 import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
 import { expiryChannels } from "../../src/outputs/ExpiryNotice.ts"
-import { hasNoticeRoute, planNotices } from "../../src/outputs/PlanNotices.ts"
+import { hasNoticeRoute, hasNoticeRoutes, planNotices } from "../../src/outputs/PlanNotices.ts"
 import { queuedTimeoutHours } from "../../src/queue/ExpiryCutoffs.ts"
 import { CatchUps } from "../../src/store/CatchUps.ts"
 import { Inventories } from "../../src/store/Inventories.ts"
@@ -189,6 +190,7 @@ export const scanHooks = Effect.gen(function* () {
   }
 })
 
+/** Repeats a scan while there are routes. The first scan without one clears what it stored. */
 const repeat = <E extends { readonly message: string }, R>(
   operation: string,
   every: Duration.Duration,
@@ -201,6 +203,7 @@ const repeat = <E extends { readonly message: string }, R>(
           Effect.logError("scan for notices failed, retry scheduled", { operation, error: message, suppressed })
         )
       ),
+      Effect.andThen(awaitSnapshot(hasNoticeRoutes)),
       Effect.andThen(Effect.sleep(every))
     )
   )

@@ -5,6 +5,7 @@
  */
 import { Clock, Duration, Effect, Metric, Random } from "effect"
 import { Singleton } from "effect/cluster"
+import { awaitSnapshot } from "../../src/config/AwaitSnapshot.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { StoreError } from "../../src/database/StoreError.ts"
 import type { Notice } from "../../src/domain/Notice.ts"
@@ -158,7 +159,7 @@ const hasRoutes = ConfigStore.useSync((config) => hasNoticeRoutes(config.current
 /** Waits until there is a route, unless unsent notices exist. Until then only the configuration in memory is read. */
 const awaitWork = Effect.gen(function* () {
   if ((yield* hasRoutes) || (yield* (yield* Notices).hasOpen)) return
-  while (!(yield* hasRoutes)) yield* Effect.sleep(pollInterval)
+  yield* awaitSnapshot(hasNoticeRoutes)
 })
 
 /** Sends until another node takes over. */

@@ -2,12 +2,13 @@
  * Notifies operators of a configuration that this node refuses. Every node watches its own; the key of the notice is the digest of the file
  * or the revision, so that the nodes of a cluster send one.
  */
-import { Clock, Duration, Effect, Layer, Schedule } from "effect"
+import { Clock, Duration, Effect, Layer } from "effect"
+import { awaitSnapshot } from "../../src/config/AwaitSnapshot.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { NoticeFacts } from "../../src/domain/Notice.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
-import { planNotices } from "../../src/outputs/PlanNotices.ts"
+import { hasNoticeRoutes, planNotices } from "../../src/outputs/PlanNotices.ts"
 import { Notices } from "../../src/store/Notices.ts"
 
 const watchInterval = Duration.seconds(2)
@@ -53,6 +54,11 @@ export const layer = Layer.effectDiscard(
         )
       )
     )
-    yield* watch.pipe(Effect.repeat(Schedule.spaced(watchInterval)), Effect.forkScoped)
+    yield* watch.pipe(
+      Effect.andThen(awaitSnapshot(hasNoticeRoutes)),
+      Effect.andThen(Effect.sleep(watchInterval)),
+      Effect.forever,
+      Effect.forkScoped
+    )
   })
 )

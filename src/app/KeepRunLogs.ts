@@ -3,7 +3,7 @@
  * and the spans of ten; while the records are unavailable, they are lost. Values of credentials are removed in addition to what the log itself
  * removes.
  */
-import { Clock, Effect, Layer, Logger, Schedule, Schema, Tracer } from "effect"
+import { Clock, Effect, Layer, Logger, Schema, Tracer } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { listCredentials } from "../config/ListCredentials.ts"
 import { limitWarning } from "../observability/LimitedWarnings.ts"
@@ -53,7 +53,11 @@ export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const buffer = new RunLogBuffer()
     yield* Effect.addFinalizer(() => flush(buffer, Number.POSITIVE_INFINITY))
-    yield* Effect.forkScoped(Effect.repeat(flush(buffer, undefined), Schedule.spaced("1 second")))
+    yield* Effect.andThen(buffer.some, Effect.sleep("1 second")).pipe(
+      Effect.andThen(flush(buffer, undefined)),
+      Effect.forever,
+      Effect.forkScoped
+    )
     const tracer = keepSpans(yield* Effect.tracer, {
       add: (runId, span) => buffer.addSpan(runId, span),
       end: (runId) => buffer.endSpans(runId)

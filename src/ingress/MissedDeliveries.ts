@@ -2,7 +2,7 @@
  * Requests searches for changes whose deliveries were missed (actors/catchup/CatchUp.ts): when this node begins to receive deliveries, and
  * after it refused some for load, or because the records took none.
  */
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, Latch } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { CatchUpOccasion } from "../domain/CatchUpOccasion.ts"
 import { isCalledByHosts } from "../domain/Kinds.ts"
@@ -10,7 +10,7 @@ import type { TriggerKind } from "../domain/Kinds.ts"
 import { limitWarning } from "../observability/LimitedWarnings.ts"
 import { CatchUps } from "../store/CatchUps.ts"
 
-/** Interval in which refusals are noticed, and in which a request that could not be stored is repeated. */
+/** Time in which refusals share a request, and after which one that could not be stored is repeated. */
 const interval = Duration.seconds(5)
 
 /** Requests searches for the triggers that `covers` selects. Returns whether the request is stored. */
@@ -28,23 +28,26 @@ const request = (occasion: CatchUpOccasion, covers: (kind: TriggerKind) => boole
     )
   )
 
-const requestAll = Effect.fnUntraced(function* (refused: Set<TriggerKind>) {
+const requestAll = Effect.fnUntraced(function* (refused: Set<TriggerKind>, some: Latch.Latch) {
   while (!(yield* request("start", isCalledByHosts))) yield* Effect.sleep(interval)
   while (true) {
-    yield* Effect.sleep(interval)
+    yield* Effect.andThen(some.await, Effect.sleep(interval))
     const kinds = new Set(refused)
-    if (kinds.size === 0 || !(yield* request("refused", (kind) => kinds.has(kind)))) continue
+    if (!(yield* request("refused", (kind) => kinds.has(kind)))) continue
     for (const kind of kinds) refused.delete(kind)
+    if (refused.size === 0) some.closeUnsafe()
   }
 })
 
 /** Requests searches until the scope ends. `refused` is called for each refused delivery. */
 export const requestSearches = Effect.gen(function* () {
   const refused = new Set<TriggerKind>()
-  yield* Effect.forkScoped(requestAll(refused))
+  const some = Latch.makeUnsafe()
+  yield* Effect.forkScoped(requestAll(refused, some))
   return {
     refused: (kind: TriggerKind): void => {
       refused.add(kind)
+      some.openUnsafe()
     }
   }
 })

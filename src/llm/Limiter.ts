@@ -4,7 +4,7 @@
  *
  * A permit exists only within `withPermit`, so a caller cannot keep one, whenever it is interrupted.
  */
-import { Context, Effect, Layer, Schedule, Scope } from "effect"
+import { Context, Effect, Latch, Layer, Schedule, Scope } from "effect"
 import type { Exit } from "effect"
 import { newId } from "../domain/Ids.ts"
 import { limitWarning } from "../observability/LimitedWarnings.ts"
@@ -146,7 +146,7 @@ const renewalMillis = permitTtlMillis / 4
 const renewal = (source: PermitSource, held: HeldHere): Effect.Effect<never> =>
   Effect.forever(
     Effect.andThen(
-      Effect.sleep(renewalMillis),
+      Effect.andThen(held.some, Effect.sleep(renewalMillis)),
       Effect.suspend(() =>
         Effect.forEach(held.list(), ([provider, ids]) => source.renew(provider, ids), { discard: true })
       )
@@ -156,8 +156,12 @@ const renewal = (source: PermitSource, held: HeldHere): Effect.Effect<never> =>
 /** Permits that this process holds, by provider. */
 class HeldHere {
   readonly #providers = new Map<string, Set<string>>()
+  readonly #some = Latch.makeUnsafe()
+  /** Waits until there is one. */
+  readonly some: Effect.Effect<void> = this.#some.await
 
   add(provider: string, id: string): void {
+    this.#some.openUnsafe()
     const known = this.#providers.get(provider)
     if (known === undefined) this.#providers.set(provider, new Set([id]))
     else known.add(id)
@@ -166,6 +170,7 @@ class HeldHere {
     const ids = this.#providers.get(provider)
     ids?.delete(id)
     if (ids?.size === 0) this.#providers.delete(provider)
+    if (this.#providers.size === 0) this.#some.closeUnsafe()
   }
   list(): ReadonlyArray<readonly [string, ReadonlyArray<string>]> {
     return [...this.#providers].map(([provider, ids]) => [provider, [...ids]])

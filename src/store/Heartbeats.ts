@@ -29,9 +29,14 @@ export const layer: Layer.Layer<Heartbeats, never, SqlClient.SqlClient> = Layer.
     const sql = yield* SqlClient.SqlClient
     return Heartbeats.of({
       beat: Effect.fnUntraced(function* (owner, now) {
-        yield* sql`INSERT INTO heartbeats (owner, seen_at) VALUES (${owner}, ${now})
+        const write = sql`INSERT INTO heartbeats (owner, seen_at) VALUES (${owner}, ${now})
           ON CONFLICT (owner) DO UPDATE SET seen_at = excluded.seen_at`
-        const rows = yield* sql<{ owner: string; seen_at: number }>`SELECT owner, seen_at FROM heartbeats`
+        const read = sql<{ owner: string; seen_at: number }>`SELECT owner, seen_at FROM heartbeats`
+        // Every process of a cluster beats once a second.
+        const rows = yield* sql.onDialectOrElse({
+          pg: () => sql<{ owner: string; seen_at: number }>`WITH beat AS (${write}) ${read}`,
+          orElse: () => Effect.andThen(write, read)
+        })
         const others = rows.flatMap((row): ReadonlyArray<Heartbeat> =>
           row.owner === owner ? [] : [{ owner: row.owner, seenAt: Number(row.seen_at) }]
         )

@@ -2,7 +2,8 @@
  * Collects the lines of log that name a run (`run_id`), at the level info and above, and its spans, until they are stored. Bounded per run and
  * in total: further lines are counted, and the next batch of the run names their number; further spans are dropped.
  */
-import { Logger, LogLevel, References } from "effect"
+import { Latch, Logger, LogLevel, References } from "effect"
+import type { Effect } from "effect"
 import type { RunLogLine } from "../../domain/RunLogLine.ts"
 import type { RunSpan } from "../../domain/RunSpan.ts"
 import type { LogRecord } from "./LogRecord.ts"
@@ -63,7 +64,11 @@ const fieldsOf = (record: LogRecord): Readonly<Record<string, unknown>> =>
 
 export class RunLogBuffer {
   readonly #runs = new Map<string, RunLines>()
+  readonly #some = Latch.makeUnsafe()
   #total = 0
+
+  /** Waits until there is a line or a span. */
+  readonly some: Effect.Effect<void> = this.#some.await
 
   readonly logger: Logger.Logger<unknown, void> = Logger.make((event) => {
     if (!LogLevel.isGreaterThanOrEqualTo(event.logLevel, "Info")) return
@@ -90,6 +95,7 @@ export class RunLogBuffer {
   #get(runId: string): RunLines {
     const run = this.#runs.get(runId) ?? { lines: [], spans: [], spansDue: 0, size: 0, dropped: 0 }
     this.#runs.set(runId, run)
+    this.#some.openUnsafe()
     return run
   }
 
@@ -129,6 +135,7 @@ export class RunLogBuffer {
       this.#runs.delete(runId)
       this.#total -= size
     }
+    if (this.#runs.size === 0) this.#some.closeUnsafe()
     return batches
   }
 }
