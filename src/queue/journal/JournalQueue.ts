@@ -178,7 +178,7 @@ const maxWaiting = 10_000
  * Milliseconds between two reads of what other nodes appended. Each call reads it first, so this only shows pauses to those who watch them, and
  * keeps a node without calls from having much to apply at the next one.
  */
-const pollMillis = 2000
+const pollMillis = 1000
 
 export const layerJournal = <R>(
   journal: Effect.Effect<Journal, QueueError, R>,
