@@ -8,7 +8,7 @@
  * A runner leaves in two steps: `unregister` only removes it from the list (its actors and shards continue); `releaseAll` releases the
  * shards and then the lease.
  */
-import { Context, Effect, Layer, Schedule, Semaphore } from "effect"
+import { Context, Effect, Latch, Layer, Schedule, Semaphore } from "effect"
 import { ClusterError, RunnerStorage } from "effect/cluster"
 import { makeBucket } from "./NatsBucket.ts"
 import { NatsConnection } from "./NatsConnection.ts"
@@ -28,7 +28,7 @@ interface KnownValue {
 }
 
 /** Milliseconds for which nothing is read while the messages show no change. */
-const restMillis = 10_000
+const restMillis = 30_000
 
 /** Time in which the messages about a bucket show no change of it. */
 class Rest {
@@ -36,6 +36,9 @@ class Rest {
   /** Times of the last messages, by key. */
   readonly #writtenAt = new Map<string, number>()
   #until = Number.NEGATIVE_INFINITY
+  readonly #ended = Latch.makeUnsafe(true)
+  /** Waits until a message shows a change. */
+  readonly ended: Effect.Effect<void> = this.#ended.await
 
   constructor(writtenWithin: number) {
     this.#writtenWithin = writtenWithin
@@ -43,10 +46,12 @@ class Rest {
 
   begin(): void {
     this.#until = performance.now() + restMillis
+    this.#ended.closeUnsafe()
   }
 
   end(): void {
     this.#until = Number.NEGATIVE_INFINITY
+    this.#ended.openUnsafe()
   }
 
   noteWrite(key: string): void {
@@ -71,12 +76,13 @@ class Rest {
 /**
  * Reads a bucket repeatedly at low cost. Which keys exist is read from the stream's leader, in one request. A value is read once,
  * and again after a message about its key with another value. Such a message only shows that the value may have changed: the stream may
- * have refused it. Nothing is read while the messages show no change, for at most ten seconds.
+ * have refused it. Nothing is read while the messages show no change, for at most thirty seconds.
  *
  * `writtenWithin`: milliseconds within which each key is written again before it expires. Once one is late, each call reads until it is
  * written or gone.
  *
- * Returns the read of the keys that fit the filter, with their values.
+ * `read` returns the keys that fit the filter, with their values: the same list as long as nothing was read. `changed` waits until a message
+ * shows a change of what was read.
  */
 export const watchValues = Effect.fnUntraced(function* (
   bucket: Pick<NatsBucket, "last" | "subjects">,
@@ -84,7 +90,10 @@ export const watchValues = Effect.fnUntraced(function* (
   filter: string,
   writtenWithin = Number.POSITIVE_INFINITY
 ): Effect.fn.Return<
-  Effect.Effect<ReadonlyArray<{ readonly key: string; readonly value: string }>, NatsError>,
+  {
+    readonly read: Effect.Effect<ReadonlyArray<{ readonly key: string; readonly value: string }>, NatsError>
+    readonly changed: Effect.Effect<void>
+  },
   never,
   NatsConnection | Scope.Scope
 > {
@@ -118,12 +127,12 @@ export const watchValues = Effect.fnUntraced(function* (
     for (const key of known.keys()) forget(key)
     rest.end()
   })
-  const read = Effect.fnUntraced(function* (key: string) {
+  const readValue = Effect.fnUntraced(function* (key: string) {
     const found = yield* bucket.last(key)
     if (!changed.has(key)) known.set(key, { value: found?.value })
     return found?.value
   })
-  return Effect.gen(function* () {
+  const read = Effect.gen(function* () {
     if (rest.covers(last)) return last
     changed.clear()
     rest.begin()
@@ -132,7 +141,7 @@ export const watchValues = Effect.fnUntraced(function* (
       keys,
       (key) => {
         const existing = known.get(key)
-        return existing === undefined ? read(key) : Effect.succeed(existing.value)
+        return existing === undefined ? readValue(key) : Effect.succeed(existing.value)
       },
       { concurrency: "unbounded" }
     )
@@ -145,6 +154,7 @@ export const watchValues = Effect.fnUntraced(function* (
     })
     return last
   }).pipe(Effect.onError(() => Effect.sync(() => rest.end())))
+  return { read, changed: rest.ended }
 })
 
 /**
@@ -173,15 +183,38 @@ const deleteMarks = Effect.fnUntraced(function* ({ leases, shards }: Pick<Locks,
 /** Milliseconds within which a live runner refreshes its lease, with a margin. */
 const refreshedWithin = leaseMillis / 3 + 500
 
-/** Returns the read of the registered runners and their health. The engine of the cluster reads them every second. */
+/** Milliseconds for which a list that is requested again without any change is held back. The engine of the cluster gives up after five seconds. */
+const heldMillis = 2500
+
+type Runners = Array<[runner: string, isHealthy: boolean]>
+
+/**
+ * Returns the read of the registered runners and their health. The engine of the cluster requests it a second after each response: one that
+ * would be the same as before is held back until a message shows a change, or for some seconds.
+ */
 const watchRunners = Effect.fnUntraced(function* ({ leases, shards }: Pick<Locks, "leases" | "shards">) {
-  const readLive = yield* watchValues(leases, streams.leases, ">", refreshedWithin)
-  const readMarks = yield* watchValues(shards, streams.shards, `${unhealthy}.*`)
-  return Effect.gen(function* () {
-    const marks = new Set((yield* readMarks).map(({ key }) => key))
-    return readLeases(yield* readLive)
+  const live = yield* watchValues(leases, streams.leases, ">", refreshedWithin)
+  const marked = yield* watchValues(shards, streams.shards, `${unhealthy}.*`)
+  const readBoth = Effect.all([live.read, marked.read])
+  const toRunners = ([values, keys]: Effect.Success<typeof readBoth>): Runners => {
+    const marks = new Set(keys.map(({ key }) => key))
+    return readLeases(values)
       .filter(({ registered }) => registered)
-      .map(({ address, runner }): [runner: string, isHealthy: boolean] => [runner, !marks.has(markOf(address))])
+      .map(({ address, runner }) => [runner, !marks.has(markOf(address))])
+  }
+  const changed = Effect.raceFirst(live.changed, marked.changed)
+  let last: Effect.Success<typeof readBoth> | undefined
+  let runners: Runners = []
+  const isSame = (now: Effect.Success<typeof readBoth>): boolean => last?.[0] === now[0] && last[1] === now[1]
+  return Effect.gen(function* () {
+    let now = yield* readBoth
+    if (isSame(now)) {
+      yield* Effect.raceFirst(changed, Effect.sleep(heldMillis))
+      now = yield* readBoth
+    }
+    if (!isSame(now)) runners = toRunners(now)
+    last = now
+    return runners
   })
 })
 

@@ -32,7 +32,7 @@ export const layer: Layer.Layer<Heartbeats, never, SqlClient.SqlClient> = Layer.
         const write = sql`INSERT INTO heartbeats (owner, seen_at) VALUES (${owner}, ${now})
           ON CONFLICT (owner) DO UPDATE SET seen_at = excluded.seen_at`
         const read = sql<{ owner: string; seen_at: number }>`SELECT owner, seen_at FROM heartbeats`
-        // Every process of a cluster beats once a second.
+        // Every process of a cluster beats every two seconds, also at rest.
         const rows = yield* sql.onDialectOrElse({
           pg: () => sql<{ owner: string; seen_at: number }>`WITH beat AS (${write}) ${read}`,
           orElse: () => Effect.andThen(write, read)

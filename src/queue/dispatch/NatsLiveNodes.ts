@@ -8,7 +8,7 @@
  * longer than the lifetime of a record. While the bus is disconnected, and for a while after a reconnect, no process is reported as lost. A
  * new process may not be on the list yet; its owner contains its start time.
  */
-import { Clock, Effect, Latch, Layer, Schedule } from "effect"
+import { Clock, Effect, Latch, Layer } from "effect"
 import { NatsConnection } from "../../../nats/NatsConnection.ts"
 import { NatsNodes } from "../../../nats/NatsNodes.ts"
 import { leaseMillis } from "../../../nats/NatsStreams.ts"
@@ -20,9 +20,14 @@ import { Heartbeats } from "../../store/Heartbeats.ts"
 /** Milliseconds from the start of a process to its first record. */
 const startGrace = 20_000
 
-const beatInterval = "1 second"
+const beatInterval = "2 seconds"
+/** Age at which a heartbeat is late. It is read more often then. */
+const lateMillis = 2500
+const lateInterval = "1 second"
 /** Age at which a heartbeat has stopped. */
-const stoppedMillis = 3000
+const stoppedMillis = 3500
+/** Age up to which what this process read counts, and time for which it must have reached both servers before it reports an end. */
+const settledMillis = 3000
 
 interface LiveNodesOptions {
   /** Time for which the connection to the bus must have been stable, for processes that froze. */
@@ -52,6 +57,7 @@ const watchHeartbeats = Effect.fnUntraced(function* (own: string) {
     Effect.suspend(() => (gone.size > count ? Effect.void : Effect.andThen(grown.await, goneBeyond(count))))
   let recent = new Set<string>()
   let beatAt = -Infinity
+  let isLate = false
   /** Start of the time in which this process has reached both servers without a gap. */
   let steadySince = elapsed()
   yield* connection.onStatus(() => {
@@ -61,23 +67,26 @@ const watchHeartbeats = Effect.fnUntraced(function* (own: string) {
     const now = yield* Clock.currentTimeMillis
     const others = yield* heartbeats.beat(own, now)
     const at = elapsed()
-    if (at - beatAt > stoppedMillis) steadySince = at
+    if (at - beatAt > settledMillis) steadySince = at
     beatAt = at
-    const stopped = others.filter(({ owner, seenAt }) => seenAt < now - stoppedMillis && !gone.has(owner))
+    const late = others.filter(({ owner, seenAt }) => seenAt < now - lateMillis && !gone.has(owner))
+    const stopped = late.filter(({ seenAt }) => seenAt < now - stoppedMillis)
+    isLate = late.length > 0
     recent = new Set(others.filter(({ seenAt }) => seenAt >= now - stoppedMillis).map(({ owner }) => owner))
     const { connected } = yield* connection.status
-    if (!connected || at - steadySince < stoppedMillis) return
+    if (!connected || at - steadySince < settledMillis) return
     const check = ({ owner }: { readonly owner: string }) =>
       Effect.map(nodes.isConnected(owner), (isConnected) => (isConnected ? undefined : addGone(owner)))
     yield* Effect.forEach(stopped, check, { concurrency: 16, discard: true })
   }).pipe(Effect.catch((error) => Effect.logDebug("heartbeat not recorded", { error: error.message })))
   yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(heartbeats.remove(own), "1 second")))
   yield* beat
-  yield* Effect.forkScoped(Effect.repeat(beat, Schedule.spaced(beatInterval)))
+  const pause = Effect.suspend(() => Effect.sleep(isLate ? lateInterval : beatInterval))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(pause, beat)))
   return {
     gone,
     goneBeyond,
-    isRecent: (owner: string): boolean => elapsed() - beatAt < stoppedMillis && recent.has(owner)
+    isRecent: (owner: string): boolean => elapsed() - beatAt < settledMillis && recent.has(owner)
   }
 })
 
