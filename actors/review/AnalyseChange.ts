@@ -46,7 +46,12 @@ export const toAnalyzing = Effect.fnUntraced(
 )
 
 /** Checks the run's head out and reviews it. */
-export const analyseChange = Effect.fnUntraced(function* (run: Run, work: ReviewWork, ci: CiEvidence | undefined) {
+export const analyseChange = Effect.fnUntraced(function* (
+  run: Run,
+  work: ReviewWork,
+  defaultBranch: string | undefined,
+  ci: CiEvidence | undefined
+) {
   const { lease, snapshot, workspace } = work
   const { change } = run
   const progress = yield* Progress
@@ -58,7 +63,9 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
       latest,
       Effect.flatMap(latest, (earlier) => readIssueCode(run, workspace, earlier)),
       readAcceptance(run, workspace),
-      isForgeKind(work.profile.kind) ? readAtHost(run, work, work.profile.kind) : readWithoutHost(run, work)
+      isForgeKind(work.profile.kind)
+        ? readAtHost(run, work, work.profile.kind, defaultBranch)
+        : readWithoutHost(run, work)
     ],
     { concurrency: "unbounded" }
   )
@@ -138,7 +145,12 @@ export const readHeadPushers = ({ change, head }: CheckedOut) => {
 }
 
 /** Reads the lessons, issues, rules and credentials of a change at its host. */
-const readAtHost = Effect.fnUntraced(function* (run: Run, work: ReviewWork, kind: ForgeKind) {
+const readAtHost = Effect.fnUntraced(function* (
+  run: Run,
+  work: ReviewWork,
+  kind: ForgeKind,
+  defaultBranch: string | undefined
+) {
   const { workspace, profile } = work
   const { change } = run
   const { baseUrl } = profile
@@ -149,7 +161,7 @@ const readAtHost = Effect.fnUntraced(function* (run: Run, work: ReviewWork, kind
     [
       client.gitAuthorization(change.repo),
       lessonsFor(run, workspace, client),
-      rulesRevision(change, client),
+      rulesRevision(change, client, defaultBranch),
       findOutsider(change, workspace, client, readHeadPushers(run)),
       readLinkedIssues(change, client)
     ],

@@ -189,7 +189,7 @@ const analysisOf = Effect.fnUntraced(function* (
   work: ReviewWork,
   ci: CiEvidence | undefined
 ) {
-  if (subject._tag === "Review") return yield* analyseChange(run, work, ci)
+  if (subject._tag === "Review") return yield* analyseChange(run, work, subject.defaultBranch, ci)
   yield* toAnalyzing(run, work.lease)
   yield* work.beforeModels ?? Effect.void
   return yield* triageAnalysis(work.snapshot, work.workspace, subject.issue)

@@ -92,7 +92,14 @@ export const findRequester = Effect.fnUntraced(function* (entry: Entry, client: 
 
 /** The change to review, or the reason for reviewing nothing. */
 export type Subject =
-  | { readonly _tag: "Review"; readonly change: Change; readonly head: string; readonly base: string }
+  | {
+      readonly _tag: "Review"
+      readonly change: Change
+      readonly head: string
+      readonly base: string
+      /** Default branch of the repository, where the host named it with the pull request. */
+      readonly defaultBranch?: string | undefined
+    }
   | {
       readonly _tag: "Triage"
       readonly change: Change
@@ -202,8 +209,14 @@ const pullSubject = Effect.fnUntraced(function* (work: ReviewWork, number: numbe
   const other = anotherRepository(change, pull.repo.hostId)
   if (other !== undefined && (change.provider === "gitlab" || isBoundById(work.workspace))) return skip(other)
   if (pull.state !== "open") return skip({ _tag: "NotOpen", kind: "pull_request", state: pull.state })
-  const { head, base } = pull
-  const subject = { _tag: "Review", head, base, change: { ...change, ...toChange(pull) } } as const satisfies Subject
+  const { head, base, defaultBranch } = pull
+  const subject = {
+    _tag: "Review",
+    head,
+    base,
+    defaultBranch,
+    change: { ...change, ...toChange(pull) }
+  } as const satisfies Subject
   const routed = routedWork(work, subject)
   if ("_tag" in routed) return skip(routed)
   const { review } = routed.workspace

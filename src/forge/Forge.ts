@@ -118,12 +118,21 @@ export interface HostPull {
   readonly repo: Repo
   /** Repository of the head; undefined if the host does not name it. */
   readonly headRepo: HeadRepo | undefined
+  /** Default branch of its repository; undefined where the host does not name it with a pull request. */
+  readonly defaultBranch?: string | undefined
   /** Number of its published comments, those on lines included; undefined where the host does not say. No host counts drafts. */
   readonly comments?: number | undefined
   /** Commit of the base branch that has what was merged, squashed and rebased changes included; undefined unless it is merged. */
   readonly mergeCommit?: string | undefined
   /** Undefined unless it is merged, and where the host does not say. */
   readonly mergedBy?: Person | undefined
+}
+
+export interface BranchTip {
+  readonly commit: string
+  readonly isProtected: boolean
+  /** Undefined where the host does not say. */
+  readonly isDefault?: boolean | undefined
 }
 
 /** Returns the fields of a change that come from its pull request. Without an author where the host names none. */
@@ -201,8 +210,8 @@ export interface ForgeClient {
   readonly openPulls: (repo: Repo, head: string) => Effect.Effect<ReadonlyArray<number>, ForgeError>
   /** Tip of a branch. */
   readonly branchHead: (repo: Repo, branch: string) => Effect.Effect<string, ForgeError>
-  /** Tip of a branch that the host protects; undefined for an unprotected or missing branch. */
-  readonly protectedTip: (repo: Repo, branch: string) => Effect.Effect<string | undefined, ForgeError>
+  /** Tip of a branch; undefined for a missing one. */
+  readonly branchTip: (repo: Repo, branch: string) => Effect.Effect<BranchTip | undefined, ForgeError>
   /**
    * Returns the newest commit of a branch (by default of the default branch), or the newest one at `until` (milliseconds since
    * the epoch). Undefined when no commit is that old.

@@ -20,10 +20,14 @@ export interface RulesRevision {
   readonly ref: string
 }
 
-/** Returns undefined for a repository without a default branch, which has no rules. */
+/**
+ * Returns undefined for a repository without a default branch, which has no rules. `defaultBranch`: its name, where the host named it with the
+ * pull request. A pull request into the default branch needs one request then.
+ */
 export const rulesRevision = Effect.fnUntraced(function* (
   { baseRef, repo, target }: Pick<Change, "baseRef" | "repo" | "target">,
-  client: Pick<ForgeClient, "newestCommit" | "protectedTip">
+  client: Pick<ForgeClient, "newestCommit" | "branchTip">,
+  defaultBranch?: string
 ): Effect.fn.Return<RulesRevision | undefined, ForgeError> {
   const { branch } = target
   if (target.kind === "scheduled" && branch !== undefined) {
@@ -31,8 +35,9 @@ export const rulesRevision = Effect.fnUntraced(function* (
     return commit === undefined ? undefined : { commit, ref: `refs/heads/${branch}` }
   }
   if (isMergeable(target.kind) && baseRef !== undefined) {
-    const commit = yield* client.protectedTip(repo, baseRef)
-    if (commit !== undefined) return { commit, ref: `refs/heads/${baseRef}` }
+    const tip = yield* client.branchTip(repo, baseRef)
+    if (tip?.isProtected === true) return { commit: tip.commit, ref: `refs/heads/${baseRef}` }
+    if (tip !== undefined && (tip.isDefault ?? baseRef === defaultBranch)) return { commit: tip.commit, ref: "HEAD" }
   }
   const commit = yield* client.newestCommit(repo, {})
   return commit === undefined ? undefined : { commit, ref: "HEAD" }

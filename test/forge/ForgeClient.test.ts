@@ -75,13 +75,13 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
     expect(["not_found", "invalid"]).toContain(missing.reason)
   })
 
-  it("returns the tip of a branch that the host protects, and of no other", async () => {
+  it("returns the tip of a branch, and whether the host protects it", async () => {
     const { client, forge, pull, repo } = host
     const { protectedBranches } = forge.repository("team/shop")
-    expect(await run(client.protectedTip(repo, "feature/x"))).toBeUndefined()
+    expect(await run(client.branchTip(repo, "feature/x"))).toMatchObject({ commit: pull.head, isProtected: false })
     protectedBranches.add("feature/x")
-    expect(await run(client.protectedTip(repo, "feature/x"))).toBe(pull.head)
-    expect(await run(client.protectedTip(repo, "nowhere"))).toBeUndefined()
+    expect(await run(client.branchTip(repo, "feature/x"))).toMatchObject({ commit: pull.head, isProtected: true })
+    expect(await run(client.branchTip(repo, "nowhere"))).toBeUndefined()
     protectedBranches.clear()
   })
 

@@ -7,7 +7,10 @@ import { rulesRevision } from "../../src/forge/RulesRevision.ts"
 /** `main` is the default branch; the host protects `release`. */
 const tips: Readonly<Record<string, string>> = { main: "tip-of-main", release: "tip-of-release", own: "tip-of-own" }
 const host = (defaultBranch: string | undefined) => ({
-  protectedTip: (_repo: unknown, branch: string) => Effect.succeed(branch === "release" ? "tip-of-release" : undefined),
+  branchTip: (_repo: unknown, branch: string) => {
+    const commit = tips[branch]
+    return Effect.succeed(commit === undefined ? undefined : { commit, isProtected: branch === "release" })
+  },
   newestCommit: (_repo: unknown, { branch = defaultBranch }: { readonly branch?: string | undefined }) =>
     Effect.succeed(branch === undefined ? undefined : tips[branch])
 })
@@ -38,6 +41,18 @@ it.each<readonly [string, Pick<Change, "target" | "baseRef">, object]>([
   ["a schedule of the default branch", { target: { kind: "scheduled" }, baseRef: undefined }, main]
 ])("%s", async (_, change, expected) => {
   expect(await rules(change, "main")).toEqual(expected)
+})
+
+it.each<readonly [string, { readonly isDefault?: boolean }, string | undefined]>([
+  ["the host names with the pull request", {}, "main"],
+  ["the host names with the branch", { isDefault: true }, undefined]
+])("a pull request into the default branch, which %s, needs no further request", async (_, more, defaultBranch) => {
+  const client = {
+    branchTip: () => Effect.succeed({ commit: "tip-of-main", isProtected: false, ...more }),
+    newestCommit: () => Effect.die("one request is enough")
+  }
+  const change = { repo: { fullName: "a/b" }, target: { kind: "pull_request", number: 1 }, baseRef: "main" } as const
+  expect(await Effect.runPromise(rulesRevision(change, client, defaultBranch))).toEqual(main)
 })
 
 it("there are no rules where there is no default branch", async () => {

@@ -57,7 +57,7 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">,
     describe: () => unexpected,
     openPulls: () => unexpected,
     branchHead: () => unexpected,
-    protectedTip: () => unexpected,
+    branchTip: () => unexpected,
     newestCommit: () => unexpected,
     self: unexpected,
     canWrite: () => unexpected,
@@ -151,7 +151,7 @@ export const reviewedForges = (pull: Parameters<typeof testForges>[0]): Forges["
     client: (profile) => ({
       ...forges.client(profile),
       newestCommit: () => Effect.succeed("m"),
-      protectedTip: () => Effect.succeed("m"),
+      branchTip: () => Effect.succeed({ commit: "m", isProtected: true }),
       canWrite: () => Effect.succeed(true),
       gitAuthorization: () => Effect.succeed(undefined)
     })

@@ -173,7 +173,15 @@ const routes: ReadonlyArray<DemoRoute> = [
       const id = project && (await readTip(project, name))
       return id === undefined
         ? notFound
-        : { status: 200, body: { name, protected: project?.protectedBranches.has(name), commit: { id } } }
+        : {
+            status: 200,
+            body: {
+              name,
+              protected: project?.protectedBranches.has(name),
+              default: name === project?.defaultBranch,
+              commit: { id }
+            }
+          }
     }
   },
   {

@@ -33,7 +33,7 @@ type Reads =
   | "newestCommit"
   | "openPulls"
   | "ownerOf"
-  | "protectedTip"
+  | "branchTip"
   | "pull"
   | "reviewTexts"
   | "self"

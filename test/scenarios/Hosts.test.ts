@@ -36,7 +36,7 @@ const costs = (kind: keyof typeof reading): ReadonlyArray<string> => {
   const own =
     kind === "gitlab"
       ? {
-          rules: ["GET repository/branches/main", "GET repository/commits"],
+          rules: ["GET repository/branches/main"],
           comment: "POST merge_requests/1/notes",
           review: [
             "POST merge_requests/1/draft_notes",
@@ -45,7 +45,7 @@ const costs = (kind: keyof typeof reading): ReadonlyArray<string> => {
           ]
         }
       : {
-          rules: ["GET branches/main", "GET commits"],
+          rules: ["GET branches/main"],
           comment: "POST issues/1/comments",
           // Gitea and Forgejo would submit what is pending together with the review.
           review: [...(kind === "github" ? [] : ["GET pulls/1/reviews"]), "POST pulls/1/reviews"]

@@ -45,7 +45,7 @@ const newestUntil = Effect.fnUntraced(function* (
 
 export const giteaPulls = (
   rest: Rest
-): Pick<ForgeClient, "pull" | "describe" | "openPulls" | "newestCommit" | "branchHead" | "protectedTip"> => {
+): Pick<ForgeClient, "pull" | "describe" | "openPulls" | "newestCommit" | "branchHead" | "branchTip"> => {
   const pull: ForgeClient["pull"] = (repo, number) =>
     Effect.map(
       rest.get({ path: `${repoPath}/pulls/{index}`, params: { ...ownerAndName(repo), index: number } }, Pull),
@@ -107,11 +107,11 @@ export const giteaPulls = (
     return tip
   })
 
-  const protectedTip: ForgeClient["protectedTip"] = (repo, branch) =>
+  const branchTip: ForgeClient["branchTip"] = (repo, branch) =>
     rest.get({ path: `${repoPath}/branches/{branch}`, params: { ...ownerAndName(repo), branch } }, Branch).pipe(
-      Effect.map((tip) => (tip.protected ? tip.commit?.id : undefined)),
+      Effect.map((tip) => (tip.commit === null ? undefined : { commit: tip.commit.id, isProtected: tip.protected })),
       undefinedIfMissing
     )
 
-  return { pull, describe, openPulls, newestCommit, branchHead, protectedTip }
+  return { pull, describe, openPulls, newestCommit, branchHead, branchTip }
 }

@@ -47,7 +47,13 @@ export const Pull = Schema.Struct({
     sha: Schema.String,
     repo: Schema.optional(
       Schema.NullOr(
-        Schema.Struct({ id: Schema.Int, full_name: Schema.String, clone_url: Schema.String, html_url: Schema.String })
+        Schema.Struct({
+          id: Schema.Int,
+          full_name: Schema.String,
+          clone_url: Schema.String,
+          html_url: Schema.String,
+          default_branch: Schema.optional(Schema.String)
+        })
       )
     )
   })

@@ -14,7 +14,7 @@ const repoPath = "/repos/{owner}/{repo}"
 
 export const githubPulls = (
   rest: (repo: Repo) => Rest
-): Pick<ForgeClient, "pull" | "describe" | "openPulls" | "branchHead" | "protectedTip" | "newestCommit"> => ({
+): Pick<ForgeClient, "pull" | "describe" | "openPulls" | "branchHead" | "branchTip" | "newestCommit"> => ({
   pull: (repo, number) =>
     Effect.map(
       rest(repo).get(
@@ -57,11 +57,11 @@ export const githubPulls = (
       ),
       (commit) => commit.sha
     ),
-  protectedTip: (repo, branch) =>
+  branchTip: (repo, branch) =>
     rest(repo)
       .get({ path: `${repoPath}/branches/{branch}`, params: { ...ownerAndName(repo), branch } }, Branch)
       .pipe(
-        Effect.map((tip) => (tip.protected ? tip.commit.sha : undefined)),
+        Effect.map((tip) => ({ commit: tip.commit.sha, isProtected: tip.protected })),
         undefinedIfMissing
       ),
   newestCommit: (repo, { branch, until }) =>

@@ -49,7 +49,8 @@ export const Pull = Schema.Struct({
       id: Schema.Int,
       full_name: Schema.String,
       clone_url: Schema.String,
-      html_url: Schema.String
+      html_url: Schema.String,
+      default_branch: Schema.optional(Schema.String)
     })
   })
 })

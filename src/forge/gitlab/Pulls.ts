@@ -91,7 +91,7 @@ const describe =
 export const gitlabPulls = (
   rest: Rest,
   recent: ReturnType<typeof recentRefs>
-): Pick<ForgeClient, "pull" | "describe" | "openPulls" | "branchHead" | "protectedTip" | "newestCommit"> => ({
+): Pick<ForgeClient, "pull" | "describe" | "openPulls" | "branchHead" | "branchTip" | "newestCommit"> => ({
   pull: Effect.fnUntraced(function* (repo, number) {
     const at = yield* Clock.currentTimeMillis
     const source = yield* rest.get({ path: mergeRequestPath, params: mergeRequest(repo, number) }, MergeRequest)
@@ -139,11 +139,11 @@ export const gitlabPulls = (
       ),
       (commit) => commit.id
     ),
-  protectedTip: (repo, branch) =>
+  branchTip: (repo, branch) =>
     rest
       .get({ path: `${projectPath}/repository/branches/{branch}`, params: { id: projectId(repo), branch } }, Branch)
       .pipe(
-        Effect.map((tip) => (tip.protected ? tip.commit.id : undefined)),
+        Effect.map((tip) => ({ commit: tip.commit.id, isProtected: tip.protected, isDefault: tip.default })),
         undefinedIfMissing
       ),
   newestCommit: (repo, { branch, until }) =>

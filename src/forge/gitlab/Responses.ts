@@ -123,7 +123,11 @@ export const FullDiscussion = Schema.Struct({
 export const Discussed = Schema.Struct({ discussion_locked: Flag })
 export const DraftNote = Schema.Struct({ id: Schema.Int, note: Schema.String })
 export const Commit = Schema.Struct({ id: Schema.String })
-export const Branch = Schema.Struct({ protected: Schema.Boolean, commit: Commit })
+export const Branch = Schema.Struct({
+  protected: Schema.Boolean,
+  default: Schema.optional(Schema.Boolean),
+  commit: Commit
+})
 /** Branch of which only the tip is read. */
 export const Tip = Schema.Struct({ name: Schema.String, commit: Commit })
 /** Commits that one commit has and another one has not. */

@@ -43,6 +43,7 @@ interface ResponsePull<User> {
       readonly full_name: string
       readonly clone_url: string
       readonly html_url: string
+      readonly default_branch?: string | undefined
     }>
   }
 }
@@ -92,6 +93,7 @@ export const toHostPull = <User>(
           hostId: base.repo.id
         }
       : requested,
+    defaultBranch: base.repo?.default_branch,
     comments: typeof pull.comments === "number" ? pull.comments + (pull.review_comments ?? 0) : undefined,
     headRepo: head.repo ? { fullName: head.repo.full_name, hostId: head.repo.id } : undefined,
     ...(pull.merged === true

@@ -100,7 +100,7 @@ const parts = Effect.fnUntraced(function* (root: string, head: Ref.Ref<string>, 
     ...forges.client(profile),
     gitAuthorization: () => Effect.succeed(undefined),
     newestCommit: () => Effect.succeed(base),
-    protectedTip: () => Effect.succeed(base)
+    branchTip: () => Effect.succeed({ commit: base, isProtected: true })
   })
   const agent = Agent.of({
     analyse: (brief) =>
