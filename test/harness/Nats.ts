@@ -11,6 +11,7 @@ import { join, relative } from "node:path"
 import type { Readable, Writable } from "node:stream"
 import { connect } from "node:net"
 import { freePort } from "./FreePort.ts"
+import { readTreeMillis } from "./ProcessorTime.ts"
 import { provide } from "./Provide.ts"
 import { waitUntil } from "./Wait.ts"
 
@@ -100,6 +101,11 @@ export class NatsServer implements AsyncDisposable {
   /** Returns what all processes of the server have printed. */
   get log(): string {
     return this.#log
+  }
+
+  /** Processor time in milliseconds that the server and all that it started have used. */
+  processorMillis(): Promise<number> {
+    return readTreeMillis(this.#pid ?? 0)
   }
 
   /** Ends the process, and nothing else: it is started again. */

@@ -11,6 +11,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Readable, Writable } from "node:stream"
 import { freePort } from "./FreePort.ts"
+import { readTreeMillis } from "./ProcessorTime.ts"
 import { provide } from "./Provide.ts"
 import { waitUntil } from "./Wait.ts"
 
@@ -122,6 +123,11 @@ export class PostgresServer implements AsyncDisposable {
     if (pid === undefined) return 0
     const ps = execFileSync("ps", ["-o", "times=", "--pid", String(pid), "--ppid", String(pid)], { encoding: "utf8" })
     return ps.split("\n").reduce((sum, line) => sum + Number(line), 0)
+  }
+
+  /** Processor time in milliseconds that the server and all that it started have used. */
+  processorMillis(): Promise<number> {
+    return readTreeMillis(this.#pid ?? 0)
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -10,6 +10,7 @@ import { join } from "node:path"
 import type { Readable, Writable } from "node:stream"
 import { Redis } from "ioredis"
 import { freePort } from "./FreePort.ts"
+import { readTreeMillis } from "./ProcessorTime.ts"
 import { provide } from "./Provide.ts"
 import { waitUntil } from "./Wait.ts"
 
@@ -97,6 +98,11 @@ export class RedisServer implements AsyncDisposable {
 
   thaw(): void {
     if (this.#pid !== undefined) process.kill(this.#pid, "SIGCONT")
+  }
+
+  /** Processor time in milliseconds that the server and all that it started have used. */
+  processorMillis(): Promise<number> {
+    return readTreeMillis(this.#pid ?? 0)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
