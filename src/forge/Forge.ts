@@ -128,7 +128,7 @@ export interface HostPull {
   readonly mergedBy?: Person | undefined
 }
 
-export interface BranchTip {
+export interface HostBranch {
   readonly commit: string
   readonly isProtected: boolean
   /** Undefined where the host does not say. */
@@ -211,7 +211,7 @@ export interface ForgeClient {
   /** Tip of a branch. */
   readonly branchHead: (repo: Repo, branch: string) => Effect.Effect<string, ForgeError>
   /** Tip of a branch; undefined for a missing one. */
-  readonly branchTip: (repo: Repo, branch: string) => Effect.Effect<BranchTip | undefined, ForgeError>
+  readonly branchTip: (repo: Repo, branch: string) => Effect.Effect<HostBranch | undefined, ForgeError>
   /**
    * Returns the newest commit of a branch (by default of the default branch), or the newest one at `until` (milliseconds since
    * the epoch). Undefined when no commit is that old.
