@@ -178,11 +178,13 @@ const loadPrevious = Effect.fnUntraced(function* (run: Run, row: Publication, si
 /** Makes the withdrawal of a finding count for the review of its change, once its comments are marked. Returns whether it was published again. */
 const followWithdrawal = Effect.fnUntraced(function* (
   hold: TargetHold,
+  { source }: Run["change"],
   { operation, operationId, targetKey }: Publication
 ) {
   if (operation._tag !== "Withdraw") return false
   const { fp, head } = operation
-  return (yield* ruleFinding(hold, targetKey, { fp, counts: false, head, cause: operationId })) === "published"
+  const run = source?._tag === "SwarmQuestion" ? source.run : undefined
+  return (yield* ruleFinding(hold, targetKey, { fp, counts: false, head, run, cause: operationId })) === "published"
 })
 
 /**
@@ -285,7 +287,7 @@ export const sendRow = Effect.fnUntraced(function* (
   if (hold.isDoubtful()) return unsent
   const next = result._tag === "Success" ? result.success.next : []
   if (next.length > 0) yield* outbox.add(next, yield* Clock.currentTimeMillis)
-  const isFollowed = result._tag === "Success" && (yield* followWithdrawal(hold, row))
+  const isFollowed = result._tag === "Success" && (yield* followWithdrawal(hold, run.change, row))
   if (hold.isDoubtful()) return unsent
   const from = write.isBegun ? "sending" : openStatus(row)
   if (check !== "newest") {

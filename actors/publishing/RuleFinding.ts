@@ -4,7 +4,8 @@
  * decision from the records, and from the comment of the finding at the host.
  *
  * Records and publications are stored in one transaction, so that a repetition after a crash changes nothing. A review of another head is
- * changed without being published: the review of the newest head has the decision.
+ * changed without being published: the review of the newest head has the decision. So is one after which others of its branch were reviewed, where
+ * each push has a review with findings of its own.
  */
 import { Clock, Effect } from "effect"
 import { withRouteAnalysis } from "../../src/admission/RouteAnalysis.ts"
@@ -38,6 +39,8 @@ interface FindingRuling {
   readonly person?: { readonly username: string | undefined }
   /** Newest head of the change; undefined if it was not read. */
   readonly head: string | undefined
+  /** Id of the review that has the finding; without it the newest one of the target has it, or none. */
+  readonly run?: string | undefined
   /** Id of the command or publication that decides, part of the ids of what is published again. */
   readonly cause: string
 }
@@ -50,6 +53,9 @@ const withRuling = (analysis: Analysis, { counts, fp }: FindingRuling): Analysis
   if (dismissed.includes(fp) !== counts) return undefined
   return { ...analysis, dismissed: counts ? dismissed.filter((one) => one !== fp) : [...dismissed, fp] }
 }
+
+const findRuled = (run: Run | undefined, { fp }: FindingRuling): Finding | undefined =>
+  run?.analysis?.findings.find(({ fingerprint }) => fingerprint === fp)
 
 /** Seconds from the start of a review to its analysis, which its summary names. */
 const readSeconds = Effect.fnUntraced(function* ({ createdAt, id, startedAt }: Run) {
@@ -109,14 +115,15 @@ type Ruled = "known" | "lost" | "published" | "unknown"
 
 export const ruleFinding = Effect.fnUntraced(function* (hold: TargetHold, targetKey: TargetKey, ruling: FindingRuling) {
   const runs = yield* Runs
-  const run = yield* runs.latestAnalysis(targetKey)
+  const newest = yield* runs.latestAnalysis(targetKey)
+  const run = findRuled(newest, ruling) === undefined && ruling.run !== undefined ? yield* runs.get(ruling.run) : newest
   if (run?.analysis === undefined || (run.status !== "publishing" && run.status !== "succeeded"))
     return "unknown" satisfies Ruled
-  const found = run.analysis.findings.find(({ fingerprint }) => fingerprint === ruling.fp)
+  const found = findRuled(run, ruling)
   const analysis = withRuling(run.analysis, ruling)
   if (analysis === undefined) return (found === undefined ? "unknown" : "known") satisfies Ruled
   const again = yield* planAgain(run, analysis, ruling.cause)
-  const isNewest = ruling.head === undefined || ruling.head === run.head
+  const isNewest = run.id === newest?.id && (ruling.head === undefined || ruling.head === run.head)
   const { person } = ruling
   const outcome = ruling.counts ? "open" : person === undefined ? "withdrawn" : "dismissed"
   const by =

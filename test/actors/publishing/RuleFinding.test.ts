@@ -7,6 +7,7 @@ import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { targetKey } from "../../../src/domain/Change.ts"
 import type { Change } from "../../../src/domain/Change.ts"
 import { LeaseToken } from "../../../src/domain/FencingToken.ts"
+import type { Finding } from "../../../src/domain/Problem.ts"
 import { HostTraffic } from "../../../src/forge/HostTraffic.ts"
 import { Forges } from "../../../src/forge/Forges.ts"
 import { AuthorGuess } from "../../../src/outputs/AuthorGuess.ts"
@@ -52,17 +53,27 @@ const world = OutputsLayer.layer.pipe(
   )
 )
 
+const review = Effect.fnUntraced(function* (head: string, findings: ReadonlyArray<Finding>, startedAt: number) {
+  const runs = yield* Runs
+  const begun = {
+    entryId: head,
+    workspace: "w",
+    targetKey: key,
+    change,
+    head,
+    base: "b",
+    configHash: "c",
+    verdict: failure
+  }
+  const run = yield* runs.begin(begun, token, startedAt)
+  assert.isTrue(yield* runs.complete(run?.id ?? "", token, analysis(findings), [], startedAt + 1000, failure))
+  return run?.id ?? ""
+})
+
 /** A published review of the head `h1` with two findings, of which one fails the status. */
 const reviewed = Effect.gen(function* () {
-  const runs = yield* Runs
-  const run = yield* runs.begin(
-    { entryId: "e", workspace: "w", targetKey: key, change, head: "h1", base: "b", configHash: "c", verdict: failure },
-    token,
-    1000
-  )
-  const found = analysis([grave, minor])
-  assert.isTrue(yield* runs.complete(run?.id ?? "", token, found, [], 2000, failure))
-  return { hold: yield* holdTarget(key), id: run?.id ?? "" }
+  const id = yield* review("h1", [grave, minor], 1000)
+  return { hold: yield* holdTarget(key), id }
 })
 
 const rows = (id: string) =>
@@ -106,6 +117,29 @@ it.effect("records a decision about another head, and publishes nothing", () =>
     assert.strictEqual((yield* Runs.use((runs) => runs.get(id)))?.verdict?.state, "success")
     assert.deepStrictEqual(yield* rows(id), [])
   }).pipe(Effect.provide(world))
+)
+
+it.effect(
+  "records a decision about a review after which the branch was reviewed again, where it is named, and publishes nothing",
+  () =>
+    Effect.gen(function* () {
+      const runs = yield* Runs
+      const { hold, id } = yield* reviewed
+      const newer = yield* review("h2", [minor], 3000)
+      const decision = rule(grave.fingerprint, false, "one")
+      assert.strictEqual(yield* ruleFinding(hold, key, decision), "unknown")
+      assert.strictEqual(yield* ruleFinding(hold, key, { ...decision, run: id }), "published")
+      assert.deepStrictEqual((yield* runs.get(id))?.analysis?.dismissed, [grave.fingerprint])
+      assert.isUndefined((yield* runs.get(newer))?.analysis?.dismissed)
+      assert.deepStrictEqual([yield* rows(id), yield* rows(newer)], [[], []])
+      assert.strictEqual(yield* ruleFinding(hold, key, { ...decision, run: id }), "known")
+      // A finding that the newest review has, too, is decided there.
+      assert.strictEqual(
+        yield* ruleFinding(hold, key, { ...rule(minor.fingerprint, false, "two", "h2"), run: id }),
+        "published"
+      )
+      assert.deepStrictEqual((yield* runs.get(newer))?.analysis?.dismissed, [minor.fingerprint])
+    }).pipe(Effect.provide(world))
 )
 
 it.effect("changes nothing for a publisher that lost its target, and nothing without a review", () =>

@@ -8,12 +8,14 @@ import { completeRun } from "../../../actors/review/EndRun.ts"
 import { LeaseToken } from "../../../src/domain/FencingToken.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { targetKey } from "../../../src/domain/Change.ts"
+import type { Change } from "../../../src/domain/Change.ts"
 import { newId } from "../../../src/domain/Ids.ts"
 import { NodeIdentity } from "../../../src/domain/NodeIdentity.ts"
 import { Forges } from "../../../src/forge/Forges.ts"
 import * as Logging from "../../../src/observability/logs/Logging.ts"
 import { Outputs } from "../../../src/outputs/Outputs.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
+import { Outbox } from "../../../src/store/Outbox.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 import { actorStores, testForges, testSnapshotWith } from "../../harness/ActorParts.ts"
 import { testCluster } from "../../harness/TestCluster.ts"
@@ -32,6 +34,7 @@ const world = Publisher.layer.pipe(
       Layer.mock(Outputs, {
         issueCode: () => Effect.succeed([]),
         anyFor: () => true,
+        reactions: () => Effect.succeed([]),
         plan: () => [],
         status: (_input, state) => {
           states.push(state)
@@ -71,19 +74,19 @@ const passTime = Effect.forever(
   )
 )
 
-/** Returns the state that the commit gets when a review ends with this analysis. */
-const statusAfter = Effect.fnUntraced(function* (number: number, review: Review, result: typeof unread | typeof high) {
+/** Ends a review of a change with this analysis. */
+const complete = Effect.fnUntraced(function* (reviewed: Change, review: Review, result: typeof unread | typeof high) {
   const snapshot = testSnapshotWith("app", "main", { review }).current()
   const workspace = snapshot.workspaces.get("app")
   const profile = snapshot.triggers.get("main")
   const queue = yield* Queue
-  const event = { change: change(number), configHash: "c", priority: 10, dueAt: 0, admittedAt: 0, eventId: newId() }
+  const event = { change: reviewed, configHash: "c", priority: 10, dueAt: 0, admittedAt: 0, eventId: newId() }
   const [admitted] = yield* queue.admit([event])
   const entry = yield* queue.get(admitted?.entryId ?? "")
   if (workspace === undefined || profile === undefined || entry === undefined) return yield* Effect.die("no work")
   const runs = yield* Runs
-  const key = targetKey(change(number))
-  const begun = { workspace: "app", targetKey: key, change: change(number), head: "h", base: "b", configHash: "c" }
+  const key = targetKey(reviewed)
+  const begun = { workspace: "app", targetKey: key, change: reviewed, head: "h", base: "b", configHash: "c" }
   const run = yield* runs.begin({ ...begun, entryId: entry.id }, LeaseToken.make(1), 1)
   if (run === undefined) return yield* Effect.die("the run has not begun")
   yield* runs.move(run.id, LeaseToken.make(1), "analyzing", 2)
@@ -93,7 +96,13 @@ const statusAfter = Effect.fnUntraced(function* (number: number, review: Review,
     { entry, lease: { entryId: entry.id, token: LeaseToken.make(1) }, snapshot, workspace, profile },
     result
   )
-  return { states: states.join(" "), eventId: event.eventId }
+  return { run: run.id, eventId: event.eventId }
+})
+
+/** Returns the state that the commit gets when a review ends with this analysis. */
+const statusAfter = Effect.fnUntraced(function* (number: number, review: Review, result: typeof unread | typeof high) {
+  const { eventId } = yield* complete(change(number), review, result)
+  return { states: states.join(" "), eventId }
 })
 
 layer(world)("the status of a reviewed commit", (it) => {
@@ -127,6 +136,29 @@ layer(world)("the status of a reviewed commit", (it) => {
       )
       assert.include(ended(), '"msg":"run ended"')
       assert.include(ended(), '"status":"succeeded"')
+    })
+  )
+
+  it.effect("the next review of a shelf does not count a finding that was withdrawn, without reading a host", () =>
+    Effect.gen(function* () {
+      yield* Effect.forkChild(passTime)
+      const shelf: Change = { ...change(), provider: "perforce", target: { kind: "commit", branch: "//Ace/main@=7" } }
+      const runs = yield* Runs
+      const { run } = yield* complete(shelf, {}, high)
+      yield* runs.settle(run, "succeeded", { partial: false }, 3)
+      assert.isUndefined((yield* runs.get(run))?.analysis?.dismissed)
+      const fingerprint = high.findings[0]?.fingerprint ?? ""
+      const token = yield* (yield* Outbox).takeOver(targetKey(shelf), 4)
+      const ruling = {
+        analysis: high,
+        verdict: undefined,
+        fingerprint,
+        outcome: "withdrawn",
+        publications: []
+      } as const
+      assert.isTrue(yield* runs.rule(run, token, ruling, 5))
+      const next = yield* complete(shelf, {}, high)
+      assert.deepStrictEqual((yield* runs.get(next.run))?.analysis?.dismissed, [fingerprint])
     })
   )
 })
