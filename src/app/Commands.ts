@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect } from "effect"
+import { Effect, Metric } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { agentCommand } from "../cli/AgentCommand.ts"
 import { acceptanceCommand } from "../cli/AcceptanceCommand.ts"
@@ -32,6 +32,7 @@ import { setupCommand } from "../cli/SetupCommand.ts"
 import { statsCommand } from "../cli/StatsCommand.ts"
 import { promptCommand } from "../cli/PromptCommand.ts"
 import { templateCommand } from "../cli/TemplateCommand.ts"
+import { WarningLimits } from "../observability/LimitedWarnings.ts"
 import * as StoredRevisions from "./StoredRevisions.ts"
 import * as UsageErrors from "../cli/UsageErrors.ts"
 import { tokenCommand } from "../cli/TokenCommand.ts"
@@ -141,6 +142,9 @@ export const main = (): void => {
   if (caller !== undefined) process.chdir(caller)
   Command.run(aicr, { version: packageJson.version }).pipe(
     Effect.provide([NodeServices.layer, cliConfig, StoredRevisions.layer, UsageErrors.layer]),
+    // State of this run of the program, not of the process.
+    Effect.provideService(Metric.MetricRegistry, new Map()),
+    Effect.provideService(WarningLimits, new Map()),
     NodeRuntime.runMain({ disableErrorReporting: true, teardown: endProcess })
   )
 }

@@ -8,6 +8,7 @@ import { readdir, readFile, readlink } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { readTreeMillis } from "./ProcessorTime.ts"
+import { ReusedProcess } from "./ReusedProcess.ts"
 import { serviceFlags } from "./ServiceFlags.ts"
 import { waitUntil } from "./Wait.ts"
 
@@ -37,6 +38,9 @@ export class AicrProcess implements AsyncDisposable {
   #program = programFolder
   #entry = "src/main.mjs"
   #child: ChildProcess | undefined
+  /** The process of `#child`, if another test may use it after this one. */
+  #reused: ReusedProcess | undefined
+  #isOwn = false
   #log = ""
 
   constructor(installation: Installation) {
@@ -57,21 +61,46 @@ export class AicrProcess implements AsyncDisposable {
 
   /** Uses the program in this folder for the next process. Older commits have their entry at another path. */
   setProgram(folder: string, entry = "src/main.mjs"): void {
+    this.#isOwn = true
     this.#program = folder
     this.#entry = entry
+  }
+
+  /** Gives it processes that no other test used or will use: it measures them, or leaves them as no other test may find them. */
+  useOwnProcess(): void {
+    this.#isOwn = true
   }
 
   /** Starts the process without waiting for it. */
   spawn(): void {
     if (this.#child !== undefined) throw new Error("it is running")
-    const child = spawn(
-      join(this.#program, "node_modules/.bin/node"),
-      [...serviceFlags, this.#entry, "serve", "--config", this.#installation.configFile],
-      { cwd: this.#program, env: { PATH: process.env["PATH"], SVC_LOG_LEVEL: "debug", ...this.#env } }
-    )
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (this.#log += String(text)))
-    child.once("exit", () => (this.#child = this.#child === child ? undefined : this.#child))
+    const args = ["serve", "--config", this.#installation.configFile]
+    const env = { PATH: process.env["PATH"], SVC_LOG_LEVEL: "debug", ...this.#env }
+    const child = (this.#isOwn ? undefined : this.#reuse(args, env)) ?? this.#spawnOwn(args, env)
+    child.once("exit", () => this.#forget(child))
     this.#child = child
+  }
+
+  #reuse(args: ReadonlyArray<string>, env: Readonly<Record<string, string | undefined>>): ChildProcess | undefined {
+    const reused = ReusedProcess.run(
+      { args, env },
+      { onText: (text) => (this.#log += text), onEnd: () => reused !== undefined && this.#forget(reused.child) }
+    )
+    this.#reused = reused
+    return reused?.child
+  }
+
+  #spawnOwn(args: ReadonlyArray<string>, env: Readonly<Record<string, string | undefined>>): ChildProcess {
+    const node = join(this.#program, "node_modules/.bin/node")
+    const child = spawn(node, [...serviceFlags, this.#entry, ...args], { cwd: this.#program, env })
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (this.#log += String(text)))
+    return child
+  }
+
+  #forget(child: ChildProcess): void {
+    if (this.#child !== child) return
+    this.#child = undefined
+    this.#reused = undefined
   }
 
   /** Starts the process and waits until `/readyz` reports that it accepts work. */
@@ -94,7 +123,8 @@ export class AicrProcess implements AsyncDisposable {
   }
 
   /** Sends SIGTERM; fails when the process does not exit in time. */
-  stop(): Promise<Exited> {
+  async stop(): Promise<Exited> {
+    await this.#reused?.endWithRun()
     return this.#end("SIGTERM", stopWithin)
   }
 
@@ -143,7 +173,8 @@ export class AicrProcess implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child !== undefined) await this.kill()
+    if (this.#reused !== undefined) await this.#reused.return()
+    else if (this.#child !== undefined) await this.kill()
   }
 
   #running(): ChildProcess {

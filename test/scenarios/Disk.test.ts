@@ -99,6 +99,7 @@ describe.each(takeTurn("AICR_TEST_BACKENDS", possible, 1))("%s", (_, __, diskOf)
   it("a delivery is refused, health reports it, and everything is reviewed once when the disk has space again", async () => {
     await using at = await Installation.make({ queue: "sqlite" })
     using disk = diskOf(at)
+    at.aicr.useOwnProcess()
     await at.aicr.start()
     // One review is in progress when it happens, and the reply of its model comes while nothing can be stored.
     const first = await at.open("first")
@@ -137,6 +138,7 @@ it.skipIf(!canFreeze)(
   async () => {
     await using at = await Installation.make({ queue: "sqlite" })
     using disk = immutable(at, /^queue\.db(-wal)?$/)
+    at.aicr.useOwnProcess()
     await at.aicr.start()
     await disk.refuse()
     const pull = await at.open("change")
@@ -152,6 +154,7 @@ it.skipIf(!canFreeze)(
 
 it("logs each warning about a store of objects without room once, not for each of several reviews", async () => {
   await using at = await Installation.make({ queue: "sqlite" })
+  at.aicr.useOwnProcess()
   await at.aicr.start()
   // A file in place of the folder: every write into it fails.
   rmSync(join(at.directory, "objects"), { recursive: true })

@@ -42,6 +42,7 @@ beforeAll(async () => {
   instances["team-large"].review = { max_changed_paths: 5000 }
   await writeFile(file, stringify(document))
   for (const repository of repositories) at.forge.setPermission(repository, "mallory", "read")
+  at.aicr.useOwnProcess()
   await at.aicr.start()
 })
 afterAll(() => at[Symbol.asyncDispose]())

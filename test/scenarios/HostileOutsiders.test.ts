@@ -125,6 +125,7 @@ beforeAll(async () => {
     const routes = { default: { line_comments: ["lab"], summary: ["lab"] } }
     instances.lab = { source_repo: { trigger: "lab", repo: "team/lab" }, outputs: { routes } }
   })
+  at.aicr.useOwnProcess()
   await at.aicr.start()
   port = Number(new URL(at.aicr.url).port)
   gitlab.setWebhookUrl(`${at.aicr.url}/webhooks/gitlab`)
@@ -472,6 +473,7 @@ it("an administrator ends all sessions, and a changed password does so as well",
   await change((document) => {
     document.server.trust_proxy = true
   })
+  at.aicr.useOwnProcess()
   await at.aicr.start()
   expect((await first.get("/events")).status).toBe(401)
 })

@@ -82,6 +82,7 @@ it("patterns of an owners file that backtrack freeze nothing, also after a kill,
     if (path.includes("OWNERS")) reading.resolve()
     return undefined
   })
+  aicr.useOwnProcess()
   await aicr.start()
   const repository = forge.repository("team/one")
   const sender = forge.user("dana")

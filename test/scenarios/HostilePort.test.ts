@@ -21,6 +21,7 @@ const halves = [
 it("2 100 clients that send half a request, and neither read nor close", async () => {
   await using installation = await Installation.make({ queue: "memory" })
   const { aicr } = installation
+  aicr.useOwnProcess()
   await aicr.start()
   await waitUntil(async () => (await fetch(`${aicr.url}/healthz`, once)).ok, {
     describe: () => "the process responds"
