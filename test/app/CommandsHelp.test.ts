@@ -1,5 +1,4 @@
 /** Help of every command of the real program: a description, a description of each flag, and examples. */
-import { execFile } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it, vi } from "vitest"
@@ -9,6 +8,7 @@ import { Command } from "effect/cli"
 import { aicr as program, cliConfig } from "../../src/app/Commands.ts"
 import * as StoredRevisions from "../../src/app/StoredRevisions.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -28,14 +28,10 @@ const helpOf = async (path: ReadonlyArray<string>): Promise<string> => {
   }
 }
 
-const aicr = (args: ReadonlyArray<string>, cwd = root) =>
-  new Promise<{ readonly code: number; readonly out: string }>((resolve) => {
-    const argv = ["--disable-warning=ExperimentalWarning", join(root, "src/main.mjs"), ...args]
-    const env = { PATH: process.env["PATH"], NO_COLOR: "1" }
-    execFile(join(root, "node_modules/.bin/node"), argv, { cwd, env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), out: stdout + stderr })
-    })
-  })
+const aicr = async (args: ReadonlyArray<string>, cwd = root) => {
+  const { code, err, out } = await runAicr(args, { cwd, env: { NO_COLOR: "1" } })
+  return { code, out: out + err }
+}
 
 const section = (help: string, name: string): ReadonlyArray<string> => {
   const [, text = ""] = new RegExp(`^${name}\\n((?:(?:  .*)?\\n)*)`, "m").exec(help) ?? []

@@ -1,14 +1,14 @@
 /** The command `aicr chat check` against fake platforms and the real process of the service. */
-import { execFile } from "node:child_process"
 import { readFile, writeFile } from "node:fs/promises"
 import { createServer, request } from "node:http"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { parse, stringify } from "yaml"
 import { chatDocument, chatEnv, longDocument } from "../harness/ChatPeople.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
 import { Installation } from "../harness/Installation.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 
 describe("aicr chat check", { timeout: 120_000 }, () => {
   let platform: FakeChatPlatform
@@ -43,18 +43,14 @@ describe("aicr chat check", { timeout: 120_000 }, () => {
   })
 
   const check = (...args: ReadonlyArray<string>) => checkWith({}, ...args)
-  const checkWith = (more: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
-    new Promise<{ readonly code: number; readonly points: ReadonlyArray<string>; readonly out: string }>((done) => {
-      const main = resolve(import.meta.dirname, "../../src/main.mjs")
-      const file = join(installation.directory, more["CHECK_FILE"] ?? "check.yaml")
-      const all = [main, "chat", "check", ...args, "--json", "--config", file]
-      const options = { env: { ...process.env, ...env, ...more } }
-      execFile(process.execPath, ["--disable-warning=ExperimentalWarning", ...all], options, (failure, out, error) => {
-        const { checks = [] } = Object(JSON.parse(out.trim() === "" ? "{}" : out))
-        const points = checks.map(({ point, state }: Record<string, string>) => `${point} ${state}`)
-        done({ code: failure === null ? 0 : Number(failure.code), points, out: `${out}${error}` })
-      })
-    })
+  const checkWith = async (more: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) => {
+    const file = join(installation.directory, more["CHECK_FILE"] ?? "check.yaml")
+    const all = ["chat", "check", ...args, "--json", "--config", file]
+    const { code, err, out } = await runAicr(all, { env: { ...env, ...more } })
+    const { checks = [] } = Object(JSON.parse(out.trim() === "" ? "{}" : out))
+    const points: ReadonlyArray<string> = checks.map(({ point, state }: Record<string, string>) => `${point} ${state}`)
+    return { code, points, out: `${out}${err}` }
+  }
 
   it.each([
     ["lark", ["--to", "oc_1"], ["connection ok", "token ok", "permissions ok", "receiving ok", "message ok"]],

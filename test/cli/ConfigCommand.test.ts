@@ -1,10 +1,10 @@
 /** Output, streams and exit codes of `aicr config` and `aicr doctor`. */
-import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { runAicr } from "../harness/RunAicr.ts"
 
 let folder = ""
 const file = (name: string): string => join(folder, name)
@@ -18,16 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-const root = join(import.meta.dirname, "../..")
-const aicr = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
-  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((resolve) => {
-    execFile(
-      process.execPath,
-      ["--disable-warning=ExperimentalWarning", join(root, "src/main.mjs"), ...args],
-      { env: { PATH: process.env["PATH"] ?? "", ...env }, maxBuffer: 16 * 1024 * 1024 },
-      (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err })
-    )
-  })
+const aicr = (args: ReadonlyArray<string>, env: Record<string, string> = {}) => runAicr(args, { env })
 
 it("check: a line per file, every error with its place, exit code 2", async () => {
   const { code, out, err } = await aicr(["config", "check", file("good.yaml"), file("bad.yaml"), file("none.yaml")])

@@ -1,5 +1,4 @@
 /** The command `aicr db` over both databases. */
-import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -9,8 +8,7 @@ import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { stringify } from "yaml"
 import * as DataLock from "../../src/database/sqlite/DataLock.ts"
 import { freshDatabase } from "../store/Databases.ts"
-
-const root = join(import.meta.dirname, "../..")
+import { runAicr } from "../harness/RunAicr.ts"
 
 let directory: string
 let config: string
@@ -24,14 +22,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }))
 const configure = (database: object) => writeFile(config, stringify({ storage: { database } }))
 
 const aicr = (...args: ReadonlyArray<string>) =>
-  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
-    execFile(
-      join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.mjs", "db", ...args, "--config", config],
-      { cwd: root, env: { PATH: process.env["PATH"], ...(url === undefined ? {} : { DATABASE: url }) } },
-      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
-    )
-  })
+  runAicr(["db", ...args, "--config", config], { env: url === undefined ? {} : { DATABASE: url } })
 
 describe.each(["sqlite", "postgres"] as const)("aicr db on %s", (kind) => {
   beforeEach(async () => {

@@ -1,5 +1,4 @@
 /** `aicr doctor` calls each model of each chain, and names those that cannot be used. */
-import { execFile } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, it } from "vitest"
@@ -9,22 +8,14 @@ import { addHook, getHooks } from "../harness/FakeHooks.ts"
 import { startReadyz } from "./Readyz.ts"
 import { repoName, startHost } from "../forge/Clients.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
-
-const root = join(import.meta.dirname, "../..")
+import { runAicr } from "../harness/RunAicr.ts"
 
 const tokenOfHost = "t0ken-of-the-reviewer"
 
 const doctor = (...args: ReadonlyArray<string>) => doctorWith({}, ...args)
 
 const doctorWith = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
-  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
-    execFile(
-      process.execPath,
-      ["--disable-warning=ExperimentalWarning", join(root, "src/main.mjs"), "doctor", ...args],
-      { env: { PATH: process.env["PATH"], TEST_TOKEN: tokenOfHost, ...env } },
-      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
-    )
-  })
+  runAicr(["doctor", ...args], { env: { TEST_TOKEN: tokenOfHost, ...env } })
 
 const configFor = async (models: Readonly<Record<string, FakeModel>>, port: number): Promise<string> => {
   const file = join(temporaryFolder(), "config.yaml")

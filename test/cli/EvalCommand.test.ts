@@ -1,22 +1,12 @@
 /** The command `aicr eval`, with the demo's rules instead of a model. */
-import { execFile } from "node:child_process"
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { stringify } from "yaml"
+import { runAicr } from "../harness/RunAicr.ts"
 
-const root = join(import.meta.dirname, "../..")
-
-const aicr = (...args: ReadonlyArray<string>) =>
-  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
-    execFile(
-      join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.mjs", "eval", ...args],
-      { cwd: root, env: { PATH: process.env["PATH"] } },
-      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
-    )
-  })
+const aicr = (...args: ReadonlyArray<string>) => runAicr(["eval", ...args])
 
 let directory: string
 beforeAll(async () => {

@@ -1,5 +1,4 @@
 /** The command `aicr memory`, while another process has the records open. */
-import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -8,18 +7,9 @@ import { expect, it } from "vitest"
 import { stringify } from "yaml"
 import { Lessons } from "../../src/store/Lessons.ts"
 import * as Store from "../../src/store/StoreLayer.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 
-const root = join(import.meta.dirname, "../..")
-
-const aicr = (config: string, ...args: ReadonlyArray<string>) =>
-  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
-    execFile(
-      join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.mjs", "memory", ...args, "--config", config],
-      { cwd: root, env: { PATH: process.env["PATH"] } },
-      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
-    )
-  })
+const aicr = (config: string, ...args: ReadonlyArray<string>) => runAicr(["memory", ...args, "--config", config])
 
 const lesson = (n: number) => ({
   fingerprint: String(n).padStart(32, "0"),

@@ -1,15 +1,10 @@
 /** `aicr prompt show` prints the prompt that an operator replaces. */
-import { execFileSync } from "node:child_process"
-import { join } from "node:path"
 import { expect, it } from "vitest"
 import { basePrompt } from "../../src/domain/BasePrompt.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 
-it("prints the built-in base prompt without a configuration", () => {
-  const main = join(import.meta.dirname, "../../src/main.mjs")
-  const out = execFileSync(process.execPath, ["--disable-warning=ExperimentalWarning", main, "prompt", "show"], {
-    cwd: temporaryFolder(),
-    encoding: "utf8"
-  })
+it("prints the built-in base prompt without a configuration", async () => {
+  const { out } = await runAicr(["prompt", "show"], { cwd: temporaryFolder() })
   expect(out).toBe(`${basePrompt.trimEnd()}\n`)
 })

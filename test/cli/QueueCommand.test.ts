@@ -1,5 +1,5 @@
 /** The command `aicr queue`, on a SQLite queue without and with a running service. */
-import { execFile, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -24,6 +24,7 @@ import * as Store from "../../src/store/StoreLayer.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import { event } from "../store/Fixtures.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -50,14 +51,7 @@ const configure = (kind: string, server: object = {}) =>
 
 const aicr = (...args: ReadonlyArray<string>) => aicrWith({}, ...args)
 const aicrWith = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
-  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
-    execFile(
-      join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.mjs", "queue", ...args, "--config", config],
-      { cwd: root, env: { PATH: process.env["PATH"], ...env } },
-      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
-    )
-  })
+  runAicr(["queue", ...args, "--config", config], { env })
 
 const stores = () =>
   Layer.fresh(

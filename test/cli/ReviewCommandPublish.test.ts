@@ -1,5 +1,5 @@
 /** The command `aicr review --publish`: a clone, a pull request at a git host, and the real program. */
-import { execFile, execFileSync } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeEach, describe, expect, it } from "vitest"
@@ -10,8 +10,8 @@ import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 
-const root = join(import.meta.dirname, "../..")
 const repository = "team/shop"
 
 interface World {
@@ -88,14 +88,11 @@ const world = async (): Promise<World> => {
   return { forge, host, model, pull, clone, config, problems }
 }
 
-const aicr = (at: World, ...args: ReadonlyArray<string>) =>
-  new Promise<{ readonly code: number; readonly stderr: string; readonly stdout: string }>((resolve) => {
-    const argv = ["--disable-warning=ExperimentalWarning", "src/main.mjs", "review", at.clone, ...args]
-    const env = { PATH: process.env["PATH"], HOST_TOKEN: "token-of-the-reviewer" }
-    execFile(join(root, "node_modules/.bin/node"), argv, { cwd: root, env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stderr, stdout })
-    })
-  })
+const aicr = async (at: World, ...args: ReadonlyArray<string>) => {
+  const env = { HOST_TOKEN: "token-of-the-reviewer" }
+  const { code, err, out } = await runAicr(["review", at.clone, ...args], { env })
+  return { code, stderr: err, stdout: out }
+}
 
 const posted = ({ pull }: World) => ({
   comments: pull.reviews.flatMap((one) => one.comments.map(({ path, line }) => `${path}:${line}`)),

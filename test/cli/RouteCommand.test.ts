@@ -1,9 +1,9 @@
 /** The commands `aicr route test` and `aicr template render`. */
-import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { runAicr } from "../harness/RunAicr.ts"
 
 const document = `
 llm: {providers: [{id: main, kind: openai_compatible, base_url: "http://localhost:1/v1"}], model_chain: {default: [{provider: main, model: m}]}}
@@ -44,18 +44,10 @@ describe("aicr route and template", () => {
   })
   afterAll(() => rm(directory, { recursive: true, force: true }))
 
-  const aicr = (...args: ReadonlyArray<string>) =>
-    new Promise<{ readonly code: number; readonly out: string; readonly error: string }>((done) => {
-      const all = [
-        resolve(import.meta.dirname, "../../src/main.mjs"),
-        ...args,
-        "--config",
-        join(directory, "config.yaml")
-      ]
-      execFile(process.execPath, ["--disable-warning=ExperimentalWarning", ...all], (failure, out, error) => {
-        done({ code: failure === null ? 0 : Number(failure.code), out: out.trim(), error })
-      })
-    })
+  const aicr = async (...args: ReadonlyArray<string>) => {
+    const { code, err, out } = await runAicr([...args, "--config", join(directory, "config.yaml")])
+    return { code, out: out.trim(), error: err }
+  }
 
   it.each([
     [

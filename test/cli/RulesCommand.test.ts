@@ -1,5 +1,4 @@
 /** The command `aicr rules`: examples with a scripted model, and health while another process has the records open. */
-import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { writeFile } from "node:fs/promises"
@@ -11,18 +10,10 @@ import * as Store from "../../src/store/StoreLayer.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import { publishing } from "../store/Outcomes.ts"
 import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
-
-const root = join(import.meta.dirname, "../..")
+import { runAicr } from "../harness/RunAicr.ts"
 
 const aicr = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
-  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
-    execFile(
-      join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.mjs", "rules", ...args],
-      { cwd: root, env: { PATH: process.env["PATH"], HOME: temporaryFolder(), ...env } },
-      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
-    )
-  })
+  runAicr(["rules", ...args], { env: { HOME: temporaryFolder(), ...env } })
 
 const rule = (id: string, examples: string) =>
   `---\nid: ${id}\nglobs: src/**/*.ts\nseverity: high\n---\nRule ${id}.\n\n${examples}`

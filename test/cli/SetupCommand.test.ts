@@ -1,11 +1,11 @@
 /** `aicr setup` over the stores of this machine: prints what it will do, writes with --yes only, and lists what a person has to do. */
-import { execFile } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
 import { addHook, getHooks } from "../harness/FakeHooks.ts"
 import { startFakeForge } from "../harness/FakeForge.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 
 const url = "https://aicr.test/webhooks/gitea"
 
@@ -35,16 +35,9 @@ const start = async () => {
       storage: { database: { sqlite: { path: "aicr.db" } }, object: { filesystem: { root: "objects" } } }
     })
   )
-  const env = { ...process.env, TEST_TOKEN: forge.token, TEST_SECRET: forge.secret }
+  const env = { TEST_TOKEN: forge.token, TEST_SECRET: forge.secret }
   const run = (command: ReadonlyArray<string>, ...args: ReadonlyArray<string>) =>
-    new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((resolve) => {
-      const child = execFile(
-        process.execPath,
-        ["src/main.mjs", ...command, "--config", config, ...args],
-        { env },
-        (_, out, err) => resolve({ code: child.exitCode ?? -1, out, err })
-      )
-    })
+    runAicr([...command, "--config", config, ...args], { env })
   expect(await run(["db", "migrate"])).toMatchObject({ code: 0 })
   const aicr = (...args: ReadonlyArray<string>) => run(["setup"], ...args)
   const may = (name: string) => Object.assign(getHooks(forge, name), { mayList: true, mayWrite: true })

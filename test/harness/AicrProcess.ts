@@ -76,14 +76,12 @@ export class AicrProcess implements AsyncDisposable {
     if (this.#child !== undefined) throw new Error("it is running")
     const args = ["serve", "--config", this.#installation.configFile]
     const env = { PATH: process.env["PATH"], SVC_LOG_LEVEL: "debug", ...this.#env }
-    const child = (this.#isOwn ? undefined : this.#reuse(args, env)) ?? this.#spawnOwn(args, env)
-    child.once("exit", () => this.#forget(child))
-    this.#child = child
+    this.#child = (this.#isOwn ? undefined : this.#reuse(args, env)) ?? this.#spawnOwn(args, env)
   }
 
   #reuse(args: ReadonlyArray<string>, env: Readonly<Record<string, string | undefined>>): ChildProcess | undefined {
     const reused = ReusedProcess.run(
-      { args, env },
+      { args, cwd: programFolder, env },
       { onText: (text) => (this.#log += text), onEnd: () => reused !== undefined && this.#forget(reused.child) }
     )
     this.#reused = reused
@@ -94,6 +92,7 @@ export class AicrProcess implements AsyncDisposable {
     const node = join(this.#program, "node_modules/.bin/node")
     const child = spawn(node, [...serviceFlags, this.#entry, ...args], { cwd: this.#program, env })
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (this.#log += String(text)))
+    child.once("exit", () => this.#forget(child))
     return child
   }
 

@@ -13,12 +13,13 @@ const exit = process.exit.bind(process)
 const mask = process.umask()
 let isLast = false
 
-const markEnd = (): void => {
+const reportEnd = (code: number): void => {
   process.stdout.write(endMark)
   process.stderr.write(endMark)
+  process.send?.({ code })
 }
 
-process.exit = ((code: number) => (isLast ? exit(code) : markEnd())) as typeof process.exit
+process.exit = ((code: number) => (isLast ? exit(code) : reportEnd(code))) as typeof process.exit
 process.on("disconnect", () => exit(0))
 
 nodeModule.enableCompileCache(`${root}/node_modules/.cache/aicr`)
@@ -33,5 +34,6 @@ process.on("message", (message: ReusedRun | "last") => {
   for (const name of Object.keys(process.env)) delete process.env[name]
   Object.assign(process.env, message.env)
   process.umask(mask)
+  process.chdir(message.cwd)
   return main()
 })

@@ -1,10 +1,9 @@
 /** An installation with pull requests whose heads share statuses. */
-import { execFile } from "node:child_process"
 import { join } from "node:path"
-import { promisify } from "node:util"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import type { Installation } from "./Installation.ts"
 import { waitUntil } from "./Wait.ts"
+import { runAicr } from "./RunAicr.ts"
 
 /** Settings of an installation whose reviews fail the status for a problem. */
 export const failing = { queue: "sqlite", review: { status_fail_on: "medium" } } as const
@@ -29,8 +28,7 @@ export const openGreen = async (at: Installation, repository: string) => {
 
 /** Runs a command of the service with its configuration. Returns what it prints. */
 export const command = async (at: Installation, ...words: ReadonlyArray<string>) => {
-  const argv = ["--disable-warning=ExperimentalWarning", "src/main.mjs", ...words]
-  const config = ["--config", join(at.directory, "config.yaml")]
-  return (await promisify(execFile)(process.execPath, [...argv, ...config], { env: { PATH: process.env["PATH"] } }))
-    .stdout
+  const { code, err, out } = await runAicr([...words, "--config", join(at.directory, "config.yaml")])
+  if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}: ${err}`)
+  return out
 }

@@ -2,15 +2,14 @@
  * A kind of finding that people of a repository rarely accept: from its records to the host, `aicr why` and the page. Nothing is folded before
  * they have judged such findings, and an operator resets what they made of them.
  */
-import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { promisify } from "node:util"
 import { expect, it } from "vitest"
 import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
 import { review } from "../harness/FakeModel.ts"
 import { Installation, listStates, toFilePath } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { command } from "../harness/SharedHeads.ts"
 
 const file = toFilePath("app")
 const line = 'export const marked = "marker-one-end"'
@@ -36,13 +35,6 @@ const recordIgnored = (database: string, repository: string, model: string): voi
   for (let at = 0; at < 20; at++)
     insert.run(`${repository}#${1000 + at}`, String(at).padStart(32, "0"), repository, model, now, now, now + at)
   sqlite.close()
-}
-
-const aicr = async (at: Installation, ...words: ReadonlyArray<string>): Promise<string> => {
-  const command = ["src/main.mjs", ...words, "--config", join(at.directory, "config.yaml")]
-  const argv = ["--disable-warning=ExperimentalWarning", ...command]
-  const { stdout } = await promisify(execFile)(process.execPath, argv, { env: { PATH: process.env["PATH"] } })
-  return stdout
 }
 
 it("findings that are rarely accepted are folded in the summary", async () => {
@@ -88,7 +80,7 @@ it("findings that are rarely accepted are folded in the summary", async () => {
   expect(summary).toMatch(/^- 🟠 Medium · .*Marker is unclear/m)
   expect(summary).toContain("people accepted 0 of the last 20 in category correctness with severity medium")
   expect((pull.repository.statuses.get(pull.head) ?? []).at(-1)).toMatchObject({ description: "No problems found" })
-  const why = await aicr(at, "why", `team/one#${pull.number}`)
+  const why = await command(at, "why", `team/one#${pull.number}`)
   expect(why).toContain("1 folded finding not posted")
   expect(why).toContain("notice: 1 problem is folded and does not count: people accepted 0 of the last 20")
 
@@ -101,13 +93,13 @@ it("findings that are rarely accepted are folded in the summary", async () => {
     items: [{ category: "correctness", severity: "medium", model, judged: 20, accepted: 0, share: 0.019, folded: true }]
   })
   expect((await read("unknown")).status).toBe(404)
-  expect(await aicr(at, "acceptance", "team/one")).toContain(
+  expect(await command(at, "acceptance", "team/one")).toContain(
     `  folded  medium   correctness: 0 of 20 findings accepted, an estimated 2 % (${model})`
   )
-  expect(await aicr(at, "acceptance", "team/one", "--reset", "--category", "testing")).toBe(
+  expect(await command(at, "acceptance", "team/one", "--reset", "--category", "testing")).toBe(
     "0 findings no longer counted.\n"
   )
-  expect(await aicr(at, "acceptance", "team/one", "--reset", "--category", "correctness")).toBe(
+  expect(await command(at, "acceptance", "team/one", "--reset", "--category", "correctness")).toBe(
     "20 findings no longer counted.\n"
   )
   expect(comments(await open("third"))).toEqual(["Marker is unclear"])

@@ -1,30 +1,16 @@
 /** A backup taken while the service works, and restored after its database was lost. */
-import { execFile } from "node:child_process"
 import { readdirSync } from "node:fs"
 import { rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, it } from "vitest"
 import { honest, Installation, namesIn } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 
-const root = join(import.meta.dirname, "../..")
-
-const aicr = (at: Installation, ...args: ReadonlyArray<string>) =>
-  new Promise<{ readonly code: number; readonly text: string }>((done) => {
-    execFile(
-      join(root, "node_modules/.bin/node"),
-      [
-        "--disable-warning=ExperimentalWarning",
-        "src/main.mjs",
-        "db",
-        ...args,
-        "--config",
-        join(at.directory, "config.yaml")
-      ],
-      { cwd: root, env: { PATH: process.env["PATH"] } },
-      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), text: `${out}${err}` })
-    )
-  })
+const aicr = async (at: Installation, ...args: ReadonlyArray<string>) => {
+  const { code, err, out } = await runAicr(["db", ...args, "--config", join(at.directory, "config.yaml")])
+  return { code, text: `${out}${err}` }
+}
 
 it("a restored backup continues what it holds, and posts nothing twice", async () => {
   await using at = await Installation.make({ queue: "memory" })

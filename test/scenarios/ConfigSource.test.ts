@@ -2,7 +2,6 @@
  * The whole service with a configuration in the database, which commands edit while it runs. In that of the records by default, also in Redis with
  * AICR_TEST_BACKENDS=all.
  */
-import { execFile } from "node:child_process"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
@@ -11,17 +10,11 @@ import { AicrProcess } from "../harness/AicrProcess.ts"
 import { Installation, makeToken, secret } from "../harness/Installation.ts"
 import { RedisServer } from "../harness/Redis.ts"
 import { takeSample } from "../harness/Samples.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 
-const root = join(import.meta.dirname, "../..")
 const oldKey = "11".repeat(32)
 const newKey = "22".repeat(32)
 const literal = "hook-secret-0815"
-
-interface Result {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
 
 const baseEnv = { TEST_TOKEN_0: makeToken(0), TEST_SECRET: secret, TEST_KEY: "key-of-the-model" }
 
@@ -42,14 +35,7 @@ const enableDatabase = (at: Installation, backend: string) => {
 }
 
 const command = (at: Installation, env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
-  new Promise<Result>((done) => {
-    execFile(
-      join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.mjs", ...args, "--config", join(at.directory, "config.yaml")],
-      { cwd: root, env: { PATH: process.env["PATH"], ...env } },
-      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
-    )
-  })
+  runAicr([...args, "--config", join(at.directory, "config.yaml")], { env })
 
 const bytesOf = (at: Installation): string =>
   readdirSync(at.directory)

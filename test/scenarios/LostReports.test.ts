@@ -1,16 +1,12 @@
 /** A model reports a problem in a form that cannot be read, and does not correct it: nothing that people see passes over it. */
-import { execFile } from "node:child_process"
-import { join } from "node:path"
-import { promisify } from "node:util"
 import { expect, it } from "vitest"
 import { review } from "../harness/FakeModel.ts"
 import { Installation, namesIn, toFilePath } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { command } from "../harness/SharedHeads.ts"
 
 const printStory = async (at: Installation, number: number) => {
-  const command = ["src/main.mjs", "why", `team/one#${number}`, "--config", join(at.directory, "config.yaml")]
-  const argv = ["--disable-warning=ExperimentalWarning", ...command]
-  return (await promisify(execFile)(process.execPath, argv, { env: { PATH: process.env["PATH"] } })).stdout
+  return command(at, "why", `team/one#${number}`)
 }
 
 it("a report that stays refused leaves no success: status, summary and aicr why say so", async () => {

@@ -2,7 +2,6 @@
  * An operator changes the queue of a running service and reads the story of a pull request, with the commands of the same machine. With a queue in
  * SQLite by default, also in memory with AICR_TEST_BACKENDS=all.
  */
-import { execFile } from "node:child_process"
 import { readFile, stat, writeFile } from "node:fs/promises"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
@@ -11,8 +10,7 @@ import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
 import { honest, Installation, listStates } from "../harness/Installation.ts"
 import { takeSample } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
-
-const root = join(import.meta.dirname, "../..")
+import { runAicr } from "../harness/RunAicr.ts"
 
 interface Result {
   readonly code: number
@@ -22,14 +20,7 @@ interface Result {
 
 /** Runs a command with the configuration of the installation, without any credentials. */
 const aicr = (at: Installation, ...args: ReadonlyArray<string>): Promise<Result> =>
-  new Promise((done) => {
-    execFile(
-      join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.mjs", ...args, "--config", join(at.directory, "config.yaml")],
-      { cwd: root, env: { PATH: process.env["PATH"] } },
-      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
-    )
-  })
+  runAicr([...args, "--config", join(at.directory, "config.yaml")])
 
 const findSocket = (at: Installation): string => {
   const [name = ""] = readdirSync(at.directory).filter((one) => one.endsWith(".sock"))

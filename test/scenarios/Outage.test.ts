@@ -1,11 +1,10 @@
 /** The host of a review is down between its writes, and the process is killed in between: all of it follows together, once. */
-import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { promisify } from "node:util"
 import { expect, it } from "vitest"
 import { toFilePath, Installation, markedLine, listStates } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { command } from "../harness/SharedHeads.ts"
 
 it("comments, summary and status follow together after an outage, the status last", async () => {
   await using at = await Installation.make({ queue: "sqlite" })
@@ -63,8 +62,7 @@ it("a delivery that arrives while the host refuses the credential is reviewed on
   await at.forge.notify(pull, "opened")
   await waitUntil(() => at.aicr.log.includes("review waits for a server"), { describe: () => at.aicr.log })
   expect(at.aicr.log).toContain("work waits because the host refuses the credential of a trigger")
-  const why = ["src/main.mjs", "why", "team/one#1", "--config", join(at.directory, "config.yaml")]
-  expect((await promisify(execFile)(process.execPath, why)).stdout).toMatch(
+  expect(await command(at, "why", "team/one#1")).toMatch(
     /waits until the host accepts the credential of trigger host-0 again: .*401/
   )
   await at.aicr.kill()

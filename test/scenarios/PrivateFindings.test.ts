@@ -2,11 +2,9 @@
  * A finding that only maintainers get, through the real process: its words are in the message to their channel, and in nothing that the host,
  * the dashboard, programs, agents or the commands get. A channel that refuses it is tested with the publisher.
  */
-import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { AdminSession, adminEnv } from "../harness/AdminSession.ts"
-import { programFolder } from "../harness/AicrProcess.ts"
 import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import type { ChatPlatform } from "../harness/ChatPlatform.ts"
 import { review, verdictsOn } from "../harness/FakeModel.ts"
@@ -14,6 +12,7 @@ import { honest, Installation, listStates, markedLine, toFilePath } from "../har
 import { callMcp } from "../harness/McpCalls.ts"
 import { makeStatementKey, signing, storedStatements } from "../harness/StatementKeys.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 
 /** Words of the finding, and of what the model writes about the change. */
 const words = ["zebra-title", "zebra-message", "zebra-fix", "zebra-summary", "zebra-confirmed"]
@@ -51,13 +50,12 @@ afterAll(async () => {
   await maintainers.stop()
 })
 
-const aicr = (...args: ReadonlyArray<string>): Promise<string> =>
-  new Promise((resolve) => {
-    const argv = ["--disable-warning=ExperimentalWarning", "src/main.mjs", ...args]
-    const env = { PATH: process.env["PATH"], TEST_KEY: "key-of-the-model", TEST_TOKEN_0: "t", TEST_SECRET: "s" }
-    const program = join(programFolder, "node_modules/.bin/node")
-    execFile(program, argv, { cwd: programFolder, env }, (_error, out, err) => resolve(out + err))
+const aicr = async (...args: ReadonlyArray<string>): Promise<string> => {
+  const { err, out } = await runAicr(args, {
+    env: { TEST_KEY: "key-of-the-model", TEST_TOKEN_0: "t", TEST_SECRET: "s" }
   })
+  return out + err
+}
 
 const ended = async (name: string) => {
   const pull = await at.open(name)

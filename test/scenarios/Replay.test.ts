@@ -1,24 +1,19 @@
 /** `aicr replay` as an operator runs it: next to the running service, on its records. */
-import { execFile } from "node:child_process"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Installation } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 
-const root = join(import.meta.dirname, "../..")
 let installation: Installation
 let run = ""
 
-const aicr = (...args: ReadonlyArray<string>): Promise<{ readonly code: number; readonly out: string }> =>
-  new Promise((resolve) => {
-    const argv = ["--disable-warning=ExperimentalWarning", "src/main.mjs", ...args]
-    const env = { PATH: process.env["PATH"], TEST_KEY: "key-of-the-model" }
-    execFile(join(root, "node_modules/.bin/node"), argv, { cwd: root, env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), out: stdout + stderr })
-    })
-  })
+const aicr = async (...args: ReadonlyArray<string>) => {
+  const { code, err, out } = await runAicr(args, { env: { TEST_KEY: "key-of-the-model" } })
+  return { code, out: out + err }
+}
 const config = () => join(installation.directory, "config.yaml")
 
 beforeAll(async () => {

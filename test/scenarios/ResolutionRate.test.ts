@@ -1,20 +1,10 @@
 /** The review of the next commit records the outcome of a published problem, and `aicr eval --recorded` reports it. */
-import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { expect, it } from "vitest"
 import { toFilePath, Installation } from "../harness/Installation.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 
-const root = join(import.meta.dirname, "../..")
-
-const recorded = (...args: ReadonlyArray<string>) =>
-  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
-    execFile(
-      process.execPath,
-      ["--disable-warning=ExperimentalWarning", "src/main.mjs", "eval", "--recorded", ...args],
-      { cwd: root, env: { PATH: process.env["PATH"] } },
-      (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
-    )
-  })
+const recorded = (...args: ReadonlyArray<string>) => runAicr(["eval", "--recorded", ...args])
 
 it("a problem that a later commit removed counts as fixed", async () => {
   await using at = await Installation.make({ queue: "memory" })

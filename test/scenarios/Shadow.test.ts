@@ -2,18 +2,17 @@
  * A workspace that reviews without publishing, through the real process: the host and the chat get nothing, the page of the review has what would
  * have been published, and its findings are published with the next head once the workspace publishes.
  */
-import { execFile } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { parse, stringify } from "yaml"
 import { AdminSession, adminEnv } from "../harness/AdminSession.ts"
-import { programFolder } from "../harness/AicrProcess.ts"
 import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import type { ChatPlatform } from "../harness/ChatPlatform.ts"
 import { Installation, listStates } from "../harness/Installation.ts"
 import { makeStatementKey, signing, storedStatements } from "../harness/StatementKeys.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 
 let at: Installation
 let chat: ChatPlatform
@@ -52,14 +51,11 @@ const configure = (shadow: boolean): void => {
   writeFileSync(file, stringify(document))
 }
 
-const why = (): Promise<string> =>
-  new Promise((resolve) => {
-    const config = join(at.directory, "config.yaml")
-    const argv = ["--disable-warning=ExperimentalWarning", "src/main.mjs", "why", "team/one#1", "--config", config]
-    const env = { PATH: process.env["PATH"], TEST_KEY: "k", TEST_TOKEN_0: "t", TEST_SECRET: "s" }
-    const program = join(programFolder, "node_modules/.bin/node")
-    execFile(program, argv, { cwd: programFolder, env }, (_error, out, err) => resolve(out + err))
-  })
+const why = async (): Promise<string> => {
+  const env = { TEST_KEY: "k", TEST_TOKEN_0: "t", TEST_SECRET: "s" }
+  const { err, out } = await runAicr(["why", "team/one#1", "--config", join(at.directory, "config.yaml")], { env })
+  return out + err
+}
 
 it("publishes nothing until it leaves the shadow, and then with the next head", { timeout: 120_000 }, async () => {
   const admin = await AdminSession.open(at.aicr.url)

@@ -1,15 +1,14 @@
 /** Signed statements of the real process: one per verdict, served to people and programs, verified and replayed by commands. */
-import { execFile } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Result } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { exportKey, openStatement } from "../../src/domain/SignedStatement.ts"
 import { AdminSession, adminEnv } from "../harness/AdminSession.ts"
-import { programFolder } from "../harness/AicrProcess.ts"
 import { Installation, listStates } from "../harness/Installation.ts"
 import { makeStatementKey, signing, storedStatements } from "../harness/StatementKeys.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 
 const first = makeStatementKey()
 const second = makeStatementKey()
@@ -25,14 +24,10 @@ beforeAll(async () => {
 afterAll(() => at[Symbol.asyncDispose]())
 
 const stored = () => storedStatements(join(at.directory, "objects"))
-const aicr = (...args: ReadonlyArray<string>): Promise<{ readonly code: number; readonly out: string }> =>
-  new Promise((resolve) => {
-    const argv = ["--disable-warning=ExperimentalWarning", "src/main.mjs", ...args]
-    const env = { PATH: process.env["PATH"], TEST_KEY: "key-of-the-model" }
-    execFile(join(programFolder, "node_modules/.bin/node"), argv, { cwd: programFolder, env }, (error, out, err) =>
-      resolve({ code: error === null ? 0 : Number(error.code), out: out + err })
-    )
-  })
+const aicr = async (...args: ReadonlyArray<string>) => {
+  const { code, err, out } = await runAicr(args, { env: { TEST_KEY: "key-of-the-model" } })
+  return { code, out: out + err }
+}
 const request = async (path: string, token?: string) => {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const response = await fetch(`${at.aicr.url}/api/verdicts/${path}`, { headers })

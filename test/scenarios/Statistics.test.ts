@@ -1,24 +1,11 @@
 /** Statistics of a real installation: counted while it runs, printed with and without it, kept when the runs are removed. */
-import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { expect, it } from "vitest"
 import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
 import { Installation } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
-
-const root = join(import.meta.dirname, "../..")
-
-/** Runs a command with the configuration of the installation; returns its output. */
-const aicr = (at: Installation, ...args: ReadonlyArray<string>): Promise<string> =>
-  new Promise((done, failed) => {
-    execFile(
-      join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.mjs", ...args, "--config", join(at.directory, "config.yaml")],
-      { cwd: root, env: { PATH: process.env["PATH"] } },
-      (error, out, err) => (error === null ? done(out) : failed(new Error(err)))
-    )
-  })
+import { command } from "../harness/SharedHeads.ts"
 
 it("a review is counted with its usage, once, and remains counted when its record is removed", async () => {
   await using at = await Installation.make({ queue: "sqlite", env: adminEnv })
@@ -50,12 +37,12 @@ it("a review is counted with its usage, once, and remains counted when its recor
   const byModel = Array.isArray(body["providers"]) ? body["providers"].map(requests) : []
   expect(byModel.reduce((sum: number, part: number) => sum + part, 0)).toBe(all)
 
-  const printed = await aicr(at, "stats")
+  const printed = await command(at, "stats")
   expect(printed).toMatch(/^all +1 +1 +1 +0 % /m)
   expect(printed).toMatch(/^team-one +team\/one +1 +1 /m)
-  expect(JSON.parse(await aicr(at, "stats", "--since", "1d", "--json"))).toMatchObject({ projects: [totals] })
+  expect(JSON.parse(await command(at, "stats", "--since", "1d", "--json"))).toMatchObject({ projects: [totals] })
   await at.aicr.kill()
-  expect(await aicr(at, "stats")).toBe(printed)
+  expect(await command(at, "stats")).toBe(printed)
 
   const db = new DatabaseSync(join(at.directory, "aicr.db"))
   db.exec("UPDATE runs SET started_at = 1, created_at = 1")
@@ -64,5 +51,5 @@ it("a review is counted with its usage, once, and remains counted when its recor
   await at.aicr.start()
   await waitUntil(() => countRuns() === 0, { describe: () => at.aicr.log })
   db.close()
-  expect(await aicr(at, "stats")).toBe(printed)
+  expect(await command(at, "stats")).toBe(printed)
 })
