@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { review as fakeReview, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
 import { honest } from "../harness/Installation.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -17,22 +18,22 @@ beforeAll(async () => {
 })
 afterAll(() => model[Symbol.asyncDispose]())
 
+const variables = (more: Readonly<Record<string, string>> = {}) => ({
+  PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"]}`,
+  HOME: temporaryFolder(),
+  NO_COLOR: "1",
+  LANG: "en_GB.UTF-8",
+  OPENAI_API_KEY: "key",
+  OPENAI_BASE_URL: `${model.url}/v1`,
+  ...more
+})
 const call = (command: string, args: ReadonlyArray<string>, cwd: string, more: Readonly<Record<string, string>> = {}) =>
   new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
-    const env = {
-      PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"]}`,
-      HOME: temporaryFolder(),
-      NO_COLOR: "1",
-      LANG: "en_GB.UTF-8",
-      OPENAI_API_KEY: "key",
-      OPENAI_BASE_URL: `${model.url}/v1`,
-      ...more
-    }
-    execFile(command, [...args], { cwd, env }, (error, out, err) =>
+    execFile(command, [...args], { cwd, env: variables(more) }, (error, out, err) =>
       done({ code: error === null ? 0 : Number(error.code), out, err })
     )
   })
-const review = (cwd: string, ...args: ReadonlyArray<string>) => call(program, ["review", ...args], cwd)
+const review = (cwd: string, ...args: ReadonlyArray<string>) => runAicr(["review", ...args], { cwd, env: variables() })
 
 const marked = (name: string): string =>
   `export const first = 1\nexport const marked = "marker-${name}-end"\nexport const last = 1\n`
@@ -87,12 +88,10 @@ describe("aicr review", () => {
         ? { status: 400, body: JSON.stringify({ error: { message } }) }
         : honest(request)
     )
-    const { code, out } = await call(
-      program,
-      ["review", "--base", "HEAD~1", "--format", "json", "--fail-on", "low"],
-      repository.path,
-      { OPENAI_BASE_URL: `${thinking.url}/v1` }
-    )
+    const { code, out } = await runAicr(["review", "--base", "HEAD~1", "--format", "json", "--fail-on", "low"], {
+      cwd: repository.path,
+      env: variables({ OPENAI_BASE_URL: `${thinking.url}/v1` })
+    })
     expect([code, filesOf(out)]).toEqual([1, ["src/own.ts"]])
   }, 120_000)
 
@@ -194,7 +193,10 @@ it("does not pass over a report that the model does not correct, in any format",
   const repository = start()
   repository.write("src/own.ts", marked("own"))
   const run = ({ url }: FakeModel, ...args: ReadonlyArray<string>) =>
-    call(program, ["review", "--uncommitted", ...args], repository.path, { OPENAI_BASE_URL: `${url}/v1` })
+    runAicr(["review", "--uncommitted", ...args], {
+      cwd: repository.path,
+      env: variables({ OPENAI_BASE_URL: `${url}/v1` })
+    })
   const text = await run(lost, "--fail-on", "critical")
   expect([text.code, text.err]).toEqual([1, expect.stringContaining("1 report of the model could not be read")])
   expect(text.out).toContain("0 problems in 0 files, 3 changed lines; problems may be missing")

@@ -1,5 +1,5 @@
 /** `aicr review` in working copies of Subversion and Perforce, as people and builds call it. */
-import { execFile, execFileSync } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
@@ -10,9 +10,9 @@ import { namesIn } from "../harness/Installation.ts"
 import { makeFakeDepot, p4User } from "../harness/perforce/PerforceDepot.ts"
 import type { FakeDepot } from "../harness/perforce/PerforceDepot.ts"
 import { SvnRepository } from "../harness/Subversion.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
 
-const program = join(import.meta.dirname, "../../bin/aicr")
 const marked = (name: string): string =>
   `export const first = 1\nexport const marked = "marker-${name}-end"\nexport const last = 1\n`
 
@@ -62,8 +62,9 @@ afterAll(async () => {
 })
 
 const callReview = (cwd: string, args: ReadonlyArray<string>, more: Readonly<Record<string, string>> = {}) =>
-  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
-    const env = {
+  runAicr(["review", ...args], {
+    cwd,
+    env: {
       PATH: `${links}:${process.env["PATH"]}`,
       HOME: temporaryFolder(),
       NO_COLOR: "1",
@@ -72,9 +73,6 @@ const callReview = (cwd: string, args: ReadonlyArray<string>, more: Readonly<Rec
       OPENAI_BASE_URL: `${model.url}/v1`,
       ...more
     }
-    execFile(program, ["review", ...args], { cwd, env }, (error, out, err) =>
-      done({ code: error === null ? 0 : Number(error.code), out, err })
-    )
   })
 
 const svn = (cwd: string, ...args: ReadonlyArray<string>) =>
