@@ -87,7 +87,7 @@ export const startReviewed = async (
     review: settings = {},
     workers = {}
   }: {
-    /** Accounts at the host besides that of the service, by their tokens. */
+    /** Further accounts at the host, by their tokens. */
     readonly accounts?: Readonly<Record<string, string>>
     readonly modelMillis?: number
     readonly review?: object
