@@ -128,7 +128,7 @@ export interface HostPull {
   readonly mergedBy?: Person | undefined
 }
 
-export interface HostBranch {
+interface HostBranch {
   readonly commit: string
   readonly isProtected: boolean
   /** Undefined where the host does not say. */
