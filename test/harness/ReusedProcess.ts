@@ -28,7 +28,7 @@ interface Handlers {
 }
 
 const root = join(import.meta.dirname, "../..")
-/** What a process keeps of its runs grows. */
+/** A process keeps more with each of its runs. */
 const maxRuns = 25
 /** A service that takes longer to stop is killed instead. */
 const stopMillis = 2_000
