@@ -1,7 +1,7 @@
 /**
  * Two services with accounts of their own on one change, and a person with a program that contradicts every text of theirs and mentions both, below
  * the change and in the threads of their findings. Both get every delivery, also of what they wrote. They end at their limits, and stay silent however
- * long it goes on: 12 comments and a limit of four replies; ten minutes with one comment per second with AICR_TEST_CONVERSATIONS=all.
+ * long it goes on: eight comments and a limit of two replies; ten minutes with one comment per second with AICR_TEST_CONVERSATIONS=all.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -16,9 +16,9 @@ import { isWhole as isWholeOf, takeTurn } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const isWhole = isWholeOf("AICR_TEST_CONVERSATIONS")
-const comments = isWhole ? 600 : 12
+const comments = isWhole ? 600 : 8
 /** `review.conversation.limits.person_hour`, by default 10. */
-const limit = isWhole ? 10 : 4
+const limit = isWhole ? 10 : 2
 const hosts = ["gitea", "github"] as const
 const services = ["aicr", "other"]
 const otherToken = "t0ken-of-the-other"
