@@ -32,7 +32,7 @@ import { deriveFence } from "./plan/Fence.ts"
 import { planPasses } from "./plan/PlanPasses.ts"
 import type { PassPlan, PlanInput } from "./plan/PlanPasses.ts"
 import type { PatchTooLarge } from "./read/PatchTooLarge.ts"
-import { noteInputs } from "./read/NoteInputs.ts"
+import { noteInputs, withCarriedRules } from "./read/NoteInputs.ts"
 import { readChange } from "./read/ReadChange.ts"
 import { readSettings } from "./read/ReadSettings.ts"
 import type { ReadChange } from "./read/ReadChange.ts"
@@ -124,7 +124,7 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
     ...shown,
     notices: [...(chosen?.notices ?? []), ...shown.notices],
     ...(chosen === undefined ? {} : { settings: chosen.settings }),
-    inputs: noted.inputs(),
+    inputs: carried.unchanged.length === 0 ? noted.inputs() : withCarriedRules(noted.inputs(), previous?.inputs),
     ...(checked.length === 0 ? {} : { checked })
   }
 }, Effect.scoped)

@@ -15,6 +15,18 @@ interface NotedInputs {
   readonly inputs: () => ReviewInputs
 }
 
+const sortRules = (rules: ReadonlyMap<string, RuleDigest>): ReadonlyArray<RuleDigest> =>
+  [...rules.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1))
+
+/**
+ * Returns the inputs of a review that does not read all files again: an earlier one read the others with its own rules, which may have changed since
+ * then. The older digest is stated, so that the verdict does not pass for one with the present rules.
+ */
+export const withCarriedRules = (inputs: ReviewInputs, earlier: ReviewInputs | undefined): ReviewInputs => ({
+  ...inputs,
+  rules: sortRules(new Map([...inputs.rules, ...(earlier?.rules ?? [])].map((rule) => [rule.name, rule])))
+})
+
 export const noteInputs = (checkout: Checkout): NotedInputs => {
   const rules = new Map<string, RuleDigest>()
   const prompts = new Set<string>()
@@ -65,7 +77,7 @@ export const noteInputs = (checkout: Checkout): NotedInputs => {
       prompts: createHash("sha256")
         .update([...prompts].toSorted().join("\n"))
         .digest("hex"),
-      rules: [...rules.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1))
+      rules: sortRules(rules)
     })
   }
 }
