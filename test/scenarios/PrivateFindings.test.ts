@@ -25,7 +25,12 @@ beforeAll(async () => {
   maintainers = await startChatPlatform()
   at = await Installation.make({
     queue: "sqlite",
-    review: { private: { channel: "maintainers" }, status_fail_on: "critical", log_thinking: false },
+    review: {
+      private: { channel: "maintainers" },
+      status_fail_on: "critical",
+      verification: "auto",
+      log_thinking: false
+    },
     channels: [{ name: "maintainers", kind: "feishu_bot", webhook_url: maintainers.url }],
     server: { ...signing, base_url: "https://aicr.test" },
     env: { ...adminEnv, TEST_STATEMENT_KEY: makeStatementKey().pem }
@@ -77,8 +82,15 @@ const outputs = async (admin: AdminSession): Promise<ReadonlyArray<readonly [str
     "/stats",
     "/stats/projects",
     "/stats/outcomes",
+    "/stats/findings?by=category",
+    "/acceptance?workspace=team-one&name=host-0:team/one",
+    "/rules",
+    "/projects",
+    "/audit",
+    "/queue",
+    "/story?repo=team/one&number=1",
     "/events",
-    ...ids.flatMap((id) => [`/runs/${id}`, `/runs/${id}/log`])
+    ...ids.flatMap((id) => [`/runs/${id}`, `/runs/${id}/log`, `/runs/${id}/calls`])
   ]
   const replies = await Promise.all(
     paths.map(async (path) => {
@@ -112,13 +124,18 @@ const outputs = async (admin: AdminSession): Promise<ReadonlyArray<readonly [str
 }
 
 it("has its words in the message to maintainers, and nowhere else", { timeout: 120_000 }, async () => {
+  const admin = await AdminSession.open(at.aicr.url)
   const pull = await ended("first")
   expect(maintainers.got).toHaveLength(1)
   for (const word of [title, message]) expect(maintainers.got[0]).toContain(word)
   expect(pull.comments[0]?.body).toContain("1 problem was delivered to the maintainers only")
   expect(pull.reviews.flatMap(({ comments }) => comments)).toEqual([])
-  const admin = await AdminSession.open(at.aicr.url)
   const [run] = await admin.items("/runs")
+  const [, fingerprint] = /[0-9a-f]{32}:([0-9a-f]+)/.exec(String(maintainers.got[0])) ?? []
+  expect(fingerprint).toBeDefined()
+  const around = await admin.get(`/runs/${run?.["id"]}/findings/${fingerprint}/diff`)
+  expect(around.body).toEqual({ diff: "" })
+  expect(await admin.items(`/runs?q=${title}`)).toEqual([])
   expect(run).toMatchObject({ status: "succeeded", findings: 1, private: 1 })
   const [statement] = storedStatements(join(at.directory, "objects")).values()
   const { predicate } = JSON.parse(Buffer.from(JSON.parse(statement ?? "").payload, "base64").toString())

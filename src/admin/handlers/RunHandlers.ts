@@ -1,6 +1,7 @@
 /** Handles requests about runs. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { ConfigStore } from "../../config/ConfigStore.ts"
 import { TargetKey } from "../../domain/Keys.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { RunStatus } from "../../domain/Run.ts"
@@ -194,9 +195,15 @@ const listCalls = Effect.fnUntraced(function* (
 const unknownCall = notFound({ _tag: "ModelCallUnknown" })
 const privateCall = notFound({ _tag: "ModelCallPrivate" })
 
+/** Returns whether texts of model calls contain findings that only maintainers get, or may contain some: before a review ended that is not known. */
+const hidesCalls = Effect.fnUntraced(function* ({ analysis, workspace }: Run) {
+  if (analysis !== undefined) return analysis.private !== undefined || analysis.privateRefuted !== undefined
+  const { workspaces } = (yield* ConfigStore).current()
+  return workspaces.get(workspace)?.review.private.channel !== undefined
+})
+
 const getCall = Effect.fnUntraced(function* (evidence: Evidence["Service"], runId: string, id: string) {
-  // Its texts contain findings that only maintainers get.
-  if ((yield* load(runId)).analysis?.private !== undefined) return yield* privateCall
+  if (yield* hidesCalls(yield* load(runId))) return yield* privateCall
   const call = (yield* evidence.list(runId)).includes(id) ? yield* evidence.call(runId, id) : undefined
   return call === undefined ? yield* unknownCall : yield* readCallTexts(evidence, runId, id, call)
 })

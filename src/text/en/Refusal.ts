@@ -82,7 +82,7 @@ export const refusalTexts = {
   DeliveryNotStored: "The delivery was not stored: a store is unavailable, or the queue of its workspace is full.",
   ServiceDecides: "Only the running service decides about deliveries. Start it, or name its address with --url",
   ProjectUnknown: "No project with this id exists.",
-  ModelCallPrivate: "This run has findings for maintainers only, so its model calls are not shown.",
+  ModelCallPrivate: "This run has findings for maintainers only, or may have some, so its model calls are not shown.",
   ModelCallUnknown: "This run has no model call with this id.",
   RunUnknown: "No run with this id exists.",
   NoEarlierRun: "This change has no earlier run with a stored analysis; name a run in `with`.",

@@ -80,7 +80,7 @@ export const refusalTexts = {
   DeliveryNotStored: "投递未保存：存储不可用，或其工作区的队列已满。",
   ServiceDecides: "只有运行中的服务才能决定投递。请启动它，或用 --url 指定其地址",
   ProjectUnknown: "没有此编号的项目。",
-  ModelCallPrivate: "此评审包含仅供维护者查看的问题，因此不显示其模型调用。",
+  ModelCallPrivate: "此评审包含或可能包含仅供维护者查看的问题，因此不显示其模型调用。",
   ModelCallUnknown: "此评审没有此编号的模型调用。",
   RunUnknown: "没有此编号的评审。",
   NoEarlierRun: "此变更没有保存了分析结果的较早评审；请在 `with` 中指定一个。",

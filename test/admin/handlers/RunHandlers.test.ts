@@ -153,6 +153,7 @@ describe("runs", () => {
       { repo: "acme/calls", number: 10 },
       { findings: [], private: [{ finding: finding("b"), salt: "s" }] }
     )
+    const refuted = await ended({ repo: "acme/calls", number: 11 }, { findings: [], privateRefuted: [{ sha256: "d" }] })
     const usage = { inputTokens: 7, outputTokens: 3, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
     const call = {
       version: 1,
@@ -176,7 +177,7 @@ describe("runs", () => {
       ["diff", diff]
     ]
     await admin.run(
-      Effect.forEach([id, secret], (run) =>
+      Effect.forEach([id, secret, refuted], (run) =>
         Effect.forEach(stored, ([name, text]) => Objects.use((objects) => objects.put(`runs/${run}/${name}`, text)))
       )
     )
@@ -206,10 +207,52 @@ describe("runs", () => {
     assert.strictEqual(texts[1]?.["text"], "The diff")
     assert.include(String(texts[2]?.["text"]), 'Read.\n\n[\n  {\n    "id": "1"')
     assert.strictEqual((await get(`/runs/${id}/calls/3`)).status, 404)
-    assert.strictEqual((await get(`/runs/${secret}/calls/1`)).status, 404)
+    for (const hidden of [secret, refuted]) assert.strictEqual((await get(`/runs/${hidden}/calls/1`)).status, 404)
     const around = await get(`/runs/${id}/findings/${finding("a").fingerprint}/diff`)
     assert.include(String(around.body["diff"]), "+two")
     assert.deepStrictEqual((await get(`/runs/${id}/findings/unknown/diff`)).body, { diff: "" })
+  })
+
+  it("hide the texts of model calls while a review may find what only maintainers get", async () => {
+    const outputs = { channels: [{ name: "ops", kind: "feishu_bot", webhook_url: "https://chat.test/hook" }] }
+    const other = await startAdmin({ document: { outputs, review: { private: { channel: "ops" } } } })
+    try {
+      for (const [server, status] of [
+        [admin, 200],
+        [other, 404]
+      ] as const) {
+        const call = {
+          version: 1,
+          model: "p/m",
+          at: 5,
+          millis: 2,
+          group: "g",
+          role: "heavy",
+          system: "s",
+          tools: "t",
+          messages: []
+        }
+        const id = await server.run(
+          Effect.tap(beginRun({ repo: "acme/app", number: 3 }), (run) =>
+            Effect.forEach(
+              [
+                ["calls/1.json", JSON.stringify(call)],
+                ["texts/s", "You review."],
+                ["texts/t", "[]"]
+              ] as const,
+              ([name, text]) => Objects.use((objects) => objects.put(`runs/${run}/${name}`, text))
+            )
+          )
+        )
+        const seen = await server.call("GET", `/runs/${id}/calls/1`, { token: await server.token() })
+        assert.deepStrictEqual(
+          [seen.status, JSON.stringify(seen.body).includes("maintainers only")],
+          [status, status === 404]
+        )
+      }
+    } finally {
+      await other.stop()
+    }
   })
 
   it("name the round and its late findings, without the digests of lines", async () => {
