@@ -18,6 +18,7 @@ import { CatchUps } from "../../src/store/CatchUps.ts"
 import type { CatchUp } from "../../src/store/CatchUps.ts"
 import { countStart } from "../ActorStarts.ts"
 import type { ShardGroup } from "../Placement.ts"
+import { searchShelves } from "../depots/EndedShelves.ts"
 import { searchDepot } from "../depots/MissedReports.ts"
 import { SearchMemory } from "./HostSearch.ts"
 import { searchHost } from "./SearchHost.ts"
@@ -175,5 +176,8 @@ export const depotsLayer = layerOf({
   name: "CatchUpDepots",
   shardGroup: "actors",
   covers: (kind) => !isForgeKind(kind),
-  search: searchDepot
+  search: Effect.fnUntraced(function* (due) {
+    const failure = yield* searchDepot(due)
+    return failure ?? (yield* searchShelves(due))
+  })
 })

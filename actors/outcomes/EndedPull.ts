@@ -101,7 +101,7 @@ const readStates = Effect.fnUntraced(function* (
   return { head, states: yield* settleChange(checkout, records) }
 }, Effect.scoped)
 
-/** Reads the end of a pull request. `open`: it is open again. Undefined: its workspace or its host is no longer configured. */
+/** Reads the end of a pull request. `open`: it is open again, or closed as before. Undefined: its workspace or its host is no longer configured. */
 export const readEndedPull = Effect.fnUntraced(function* (
   end: ClaimedEnd,
   snapshot: Snapshot,
@@ -112,7 +112,8 @@ export const readEndedPull = Effect.fnUntraced(function* (
   if (profile === undefined || workspace === undefined || !isForgeKind(profile.kind)) return undefined
   const client = (yield* Forges).client(profile)
   const pull = yield* client.pull({ fullName: end.repo }, end.number)
-  if (pull.state === "open") return "open" as const
+  const isDecided = pull.state === "closed" && undecided.every(({ settled }) => settled === "closed")
+  if (pull.state === "open" || isDecided) return "open" as const
   const { provider, trigger } = end
   const target = { kind: "pull_request", number: end.number } as const
   const change: Change = { provider, trigger, workspace: end.workspace, target, ...toChange(pull) }

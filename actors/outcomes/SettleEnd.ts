@@ -7,19 +7,19 @@ import * as Metrics from "../../src/observability/Metrics.ts"
 import { Settlements } from "../../src/store/Settlements.ts"
 import type { ClaimedEnd } from "../../src/store/Settlements.ts"
 import { readEndedPull } from "./EndedPull.ts"
-import { readSubmittedShelf } from "./SubmittedShelf.ts"
+import { readEndedShelf } from "./EndedShelf.ts"
 
-/** `settled`: the outcomes are stored. `open`: the change is open again. `unconfigured`: its workspace or its host is no longer configured. */
+/** `settled`: the outcomes are stored. `open`: the change is open again, or its end is decided. `unconfigured`: its workspace or its host is no longer configured. */
 type Settled = "open" | "settled" | "unconfigured"
 
 /** Decides about the findings, and stores their outcomes. May be repeated. */
 export const settleEnd = Effect.fn("settleEnd")(function* (end: ClaimedEnd) {
   const settlements = yield* Settlements
   const snapshot = (yield* ConfigStore).current()
-  const undecided = yield* settlements.undecided(end.targetKey)
+  const undecided = yield* settlements.undecided(end)
   const read = yield* isForgeKind(end.provider)
     ? readEndedPull(end, snapshot, undecided)
-    : readSubmittedShelf(end, snapshot, undecided)
+    : readEndedShelf(end, snapshot, undecided)
   if (read === undefined) return "unconfigured" satisfies Settled
   if (read === "open") {
     yield* settlements.settle(end, [], yield* Clock.currentTimeMillis)

@@ -23,14 +23,26 @@ export const ClaimedEnd = record({
   repo: Field.text,
   /** Number of the pull request, or of the shelf. */
   number: Field.integer,
-  /** Changelist as which a shelf was submitted, and its branch. */
+  /** Changelist as which a shelf was submitted; absent if it was deleted without a submit. */
   head: Field.optional(Field.text),
+  /** Branch of a shelf. */
   branch: Field.optional(Field.text),
   receivedAt: Field.time,
   /** Failed attempts. */
   attempts: Field.integer
 })
 export type ClaimedEnd = RecordValues<typeof ClaimedEnd>
+
+/** A shelved changelist of Perforce with findings that no end has decided about. */
+export const OpenShelf = record({
+  targetKey: Field.stored(TargetKey),
+  workspace: Field.text,
+  /** Name of its repository. */
+  repo: Field.text,
+  /** Time of its newest outcome. */
+  decidedAt: Field.time
+})
+export type OpenShelf = RecordValues<typeof OpenShelf>
 
 /** Findings of one merge whose code is read again. */
 export interface LaterFindings {
@@ -66,8 +78,15 @@ export class Settlements extends Context.Service<
     readonly owners: Effect.Effect<ReadonlyArray<string>, StoreError>
     /** Extends the claims of an owner. */
     readonly renew: (owner: string, until: number) => Effect.Effect<void, StoreError>
-    /** Returns the outcomes of a change that its end has not decided, and the head of the newest review. */
-    readonly undecided: (targetKey: TargetKey) => Effect.Effect<ReadonlyArray<OutcomeRecord>, StoreError>
+    /**
+     * Returns the outcomes of a change that its end has not decided, the newest first. Those of an earlier end without a merge are among them: the
+     * change may have been opened again and merged.
+     */
+    readonly undecided: (
+      end: Pick<ClaimedEnd, "receivedAt" | "targetKey">
+    ) => Effect.Effect<ReadonlyArray<OutcomeRecord>, StoreError>
+    /** Returns the shelves of a trigger that are not known to have ended, at most 1000. */
+    readonly openShelves: (trigger: string) => Effect.Effect<ReadonlyArray<OpenShelf>, StoreError>
     /** Returns whether a review of the change has not ended, or one of a shelf waits. */
     readonly isReviewed: (targetKey: TargetKey) => Effect.Effect<boolean, StoreError>
     /** Returns the claim, to be taken again after `until`. */

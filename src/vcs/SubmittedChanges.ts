@@ -63,6 +63,20 @@ export interface ListedChanges {
   readonly isCut: boolean
 }
 
+export interface ShelvesRequest {
+  readonly server: VcsServer
+  /** Numbers of shelved changelists. */
+  readonly changelists: ReadonlyArray<string>
+  /** Branches that they change. */
+  readonly branches: ReadonlyArray<string>
+}
+
+export interface EndedShelf {
+  readonly changelist: string
+  /** Number of the submitted changelist; undefined: the shelf or its changelist was deleted without a submit. */
+  readonly submittedAs: string | undefined
+}
+
 export class SubmittedChanges extends Context.Service<
   SubmittedChanges,
   {
@@ -70,5 +84,7 @@ export class SubmittedChanges extends Context.Service<
     readonly describe: (request: DescribeRequest) => Effect.Effect<ReadonlyMap<string, Described>, CheckoutError>
     /** Lists changes by one command, and one more for each path of which only the newest number is found. */
     readonly list: (request: ListRequest) => Effect.Effect<ListedChanges, CheckoutError>
+    /** Returns the shelves that no longer exist, by one command, and at most three more for each of these. Subversion has none. */
+    readonly endedShelves: (request: ShelvesRequest) => Effect.Effect<ReadonlyArray<EndedShelf>, CheckoutError>
   }
 >()("aicr/vcs/SubmittedChanges") {}

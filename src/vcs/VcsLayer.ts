@@ -29,7 +29,8 @@ export const layerVcs = (
         }),
         Context.add(SubmittedChanges, {
           describe: (request) => of(request.server.vcs).describe(request),
-          list: (request) => of(request.server.vcs).list(request)
+          list: (request) => of(request.server.vcs).list(request),
+          endedShelves: (request) => of(request.server.vcs).endedShelves(request)
         }),
         Context.add(WorkspaceCache, { tidy: git.tidy })
       )

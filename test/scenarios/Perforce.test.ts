@@ -185,14 +185,15 @@ it("a shelved changelist is reviewed before its submit, and again when it is she
   expect(chat.got[0]).toContain(`https://swarm.example/changes/${shelf}`)
 }, 240_000)
 
+const outcomeOf = (shelf: string) =>
+  rows(
+    `SELECT outcome, settled, settled_at, settled_head, base_ref, merged_by FROM finding_outcomes WHERE target_key LIKE '%@=${shelf}'`
+  )
+
 it("what became of the findings of a shelf is decided when it is submitted, also if the process is killed then", async () => {
   const { aicr, depot } = world
   await aicr.start()
   const main = "//Ace/main/src/main.c"
-  const outcomeOf = (shelf: string) =>
-    rows(
-      `SELECT outcome, settled, settled_at, settled_head, base_ref, merged_by FROM finding_outcomes WHERE target_key LIKE '%@=${shelf}'`
-    )
   const ends = [
     { text: "int main() { return checked(); }\n", outcome: "fixed" },
     { text: "int main() { return 1; }\nint more;\n", outcome: "open_at_merge" }
@@ -221,6 +222,30 @@ it("what became of the findings of a shelf is decided when it is submitted, also
     expect(Number(outcomeOf(shelf)[0]?.["settled_at"]) - submittedAt).toBeLessThan(60_000)
   }
 }, 240_000)
+
+it("shelves that were deleted, or submitted without a report, are found when the killed process starts again", async () => {
+  const { aicr, depot } = world
+  await aicr.start()
+  const main = "//Ace/main/src/main.c"
+  const shelve = (title: string) => depot.shelve(title, { files: { [main]: "int main() { return 1; }\n" } })
+  const [deleted, renumbered] = [shelve("Abandoned"), shelve("Submitted unnoticed")]
+  for (const shelf of [deleted, renumbered]) {
+    await trigger(shelf, "ada", "ada-laptop", "//Ace/...")
+    await waitUntil(() => outcomeOf(shelf).length === 1, { timeout: 120_000, describe: () => aicr.log.slice(-6000) })
+  }
+  await aicr.kill()
+  depot.abandon(deleted)
+  const unnoticed = depot.submit("Submit", { files: { [main]: "int main() { return 1; }\n" }, pending: renumbered })
+  await aicr.start()
+  await waitUntil(() => [deleted, renumbered].every((shelf) => outcomeOf(shelf)[0]?.["settled"] !== null), {
+    timeout: 120_000,
+    describe: () => `the ends found by a search: ${JSON.stringify(events())} ${aicr.log.slice(-6000)}`
+  })
+  expect(outcomeOf(deleted)).toMatchObject([{ outcome: "open", settled: "closed", merged_by: null }])
+  expect(outcomeOf(renumbered)).toMatchObject([
+    { outcome: "open_at_merge", settled: "merged", settled_head: unnoticed, merged_by: "author" }
+  ])
+}, 400_000)
 
 it("submitted and shelved changelists that an operator reviews again are reviewed at the same files", async () => {
   const { aicr, chat, depot, model } = world

@@ -30,7 +30,8 @@ export const publishing: (
 ) => Effect.Effect<Run, StoreError, Runs> = Effect.fnUntraced(function* (number, token, more = {}) {
   const { head = "a".repeat(40), findings = many, kind = "pull_request", provider = "gitea", rules } = more
   const runs = yield* Runs
-  const subject = { ...change(number, head), provider, target: { kind, number } }
+  const target = kind === "commit" ? { kind, branch: `//Ace/main@=${number}` } : { kind, number }
+  const subject = { ...change(number, head), provider, target }
   const run = yield* runs.begin(
     {
       entryId: `${kind}-${number}-${head}`,

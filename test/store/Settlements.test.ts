@@ -76,7 +76,7 @@ describe.each(databases)("ended changes in $name", ({ layer: fresh }) => {
         const targetKey = yield* closed(2)
         const [end] = yield* claim("one", 30)
         if (end === undefined) return assert.fail("claimed")
-        const records = yield* settlements.undecided(targetKey)
+        const records = yield* settlements.undecided({ targetKey, receivedAt: 20 })
         const merged = { end: "merged", mergedBy: "maintainer", head: "b".repeat(40), baseRef: "main" } as const
         const settled = records.map((one) => settleOutcome(one, "open", merged, 40))
         assert.strictEqual(yield* settlements.settle(end, settled, 40), 1)
@@ -88,7 +88,7 @@ describe.each(databases)("ended changes in $name", ({ layer: fresh }) => {
           SELECT settled, merged_by, settled_at FROM finding_outcomes WHERE target_key = ${targetKey}`
         assert.deepStrictEqual([row?.settled, row?.merged_by, Number(row?.settled_at)], ["merged", "maintainer", 40])
         assert.deepStrictEqual(yield* claim("one", 200), [])
-        assert.deepStrictEqual(yield* settlements.undecided(targetKey), [])
+        assert.deepStrictEqual(yield* settlements.undecided({ targetKey, receivedAt: 20 }), [])
         assert.deepStrictEqual(yield* settlements.owners, [])
       })
     )
@@ -113,6 +113,39 @@ describe.each(databases)("ended changes in $name", ({ layer: fresh }) => {
           yield* receipts.prune({ maxCount: 0, before: 21 })
           assert.isFalse(yield* exists())
         })
+    )
+
+    it.effect("without a merge is decided about again by a later merge, and not by a repeated delivery", () =>
+      Effect.gen(function* () {
+        const settlements = yield* Settlements
+        const targetKey = yield* closed(6)
+        const decide = Effect.fnUntraced(function* (
+          end: { readonly end: "closed" | "merged"; readonly receivedAt: number },
+          now: number
+        ) {
+          const [claimed] = yield* claim("one", now)
+          if (claimed === undefined) return undefined
+          const change = { end: end.end, mergedBy: undefined, head: "b".repeat(40), baseRef: "main" }
+          const records = yield* settlements.undecided(claimed)
+          const settled = records.map((one) => settleOutcome(one, "open", change, now))
+          return [claimed.receivedAt, yield* settlements.settle(claimed, settled, now)]
+        })
+        const again = (at: number) =>
+          Receipts.use((receipts) => {
+            const about = { provider: "gitea", targetKind: "pull_request", targetKey, receivedAt: at } as const
+            return receipts.storeAll([ignored({ ...about, reason: "closed", facts: { number: 6 } })])
+          })
+        assert.deepStrictEqual(yield* decide({ end: "closed", receivedAt: 20 }, 40), [20, 1])
+        // A delivery that was received before the decision reports the same end.
+        yield* again(39)
+        assert.isUndefined(yield* decide({ end: "closed", receivedAt: 39 }, 50))
+        yield* again(60)
+        assert.deepStrictEqual(yield* decide({ end: "merged", receivedAt: 60 }, 70), [60, 1])
+        const [outcome] = yield* Outcomes.use((outcomes) => outcomes.ofTarget(targetKey))
+        assert.deepInclude(outcome, { outcome: "open_at_merge", settled: "merged", settledAt: 70 })
+        yield* again(80)
+        assert.isUndefined(yield* decide({ end: "merged", receivedAt: 80 }, 90))
+      })
     )
 
     it.effect("is dropped if the change is open again, until it ends again", () =>
@@ -148,6 +181,12 @@ describe.each(databases)("ended changes in $name", ({ layer: fresh }) => {
         assert.isTrue(yield* settlements.isReviewed(run.targetKey))
         yield* (yield* Runs).settle(run.id, "succeeded", { partial: false, by }, 10)
         assert.deepInclude((yield* Outcomes.use((outcomes) => outcomes.counts(0)))[0], { findings: 1, open: 1 })
+        const shelves = yield* settlements.openShelves(run.change.trigger)
+        assert.deepStrictEqual(
+          shelves.map((shelf) => [shelf.targetKey, shelf.workspace]),
+          [[run.targetKey, run.workspace]]
+        )
+        assert.deepStrictEqual(yield* settlements.openShelves("other"), [])
         const about = { provider: "perforce", targetKind: "commit", targetKey: run.targetKey, receivedAt: 20 } as const
         const waiting = event({ ...about, facts: { number: 12 } })
         const end = ignored({ ...about, reason: "closed", facts: { number: 12, head: "15", branch: "//Ace/main" } })

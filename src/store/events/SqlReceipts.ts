@@ -16,6 +16,7 @@ import { Receipts, StoredEvent } from "../Receipts.ts"
 import type { EventRecord } from "../Receipts.ts"
 import { StoreError } from "../../database/StoreError.ts"
 import { corrupt, unavailable } from "../../database/sql/StoreFailure.ts"
+import { isUndecided } from "../runs/SqlOutcomes.ts"
 import * as UniqueDeliveries from "./UniqueDeliveries.ts"
 
 const maxBatch = 512
@@ -205,7 +206,8 @@ const note =
 /** The end of a change whose findings have no outcome yet (SqlSettlements.ts): it counts as unfinished work, until it is too old. */
 const isUnsettledEnd = (sql: SqlClient.SqlClient) => sql`
   (reason = 'closed' AND outcome IS NULL AND EXISTS (
-    SELECT 1 FROM finding_outcomes found WHERE found.target_key = events.target_key AND found.settled IS NULL))`
+    SELECT 1 FROM finding_outcomes
+    WHERE finding_outcomes.target_key = events.target_key AND ${isUndecided(sql, sql`events.received_at`)}))`
 
 const prune =
   (sql: SqlClient.SqlClient, deliveries: Deliveries): Receipts["Service"]["prune"] =>

@@ -2,7 +2,6 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OutcomeRecord } from "../../domain/FindingOutcome.ts"
-import type { TargetKey } from "../../domain/Keys.ts"
 import { Operation } from "../../domain/Publication.ts"
 import { countRun } from "../../domain/RunCounts.ts"
 import type { EndedRun } from "../../domain/RunCounts.ts"
@@ -93,11 +92,11 @@ export const countRuling = Effect.fnUntraced(function* (
 /** Stores outcomes at the end of a change, and adds them to the statistics. Returns the number of those that were not decided before. */
 export const countSettled = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  targetKey: TargetKey,
+  end: Parameters<typeof storeSettled>[1],
   records: ReadonlyArray<OutcomeRecord>,
   now: number
 ) {
-  const counted = yield* storeSettled(sql, targetKey, records)
+  const counted = yield* storeSettled(sql, end, records)
   if (counted.length > 0) yield* rollUp(sql, yield* outcomeIncrements(sql, counted), now)
   return counted.length
 })

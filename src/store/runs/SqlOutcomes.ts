@@ -1,10 +1,10 @@
 /** Stores outcomes of findings in the table `finding_outcomes`. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Statement } from "effect/sql"
 import { isShelf, repositoryKey } from "../../domain/Change.ts"
 import { decideOutcomes, OutcomeCounts, OutcomeRecord, settleOutcome } from "../../domain/FindingOutcome.ts"
 import { Publication } from "../../domain/Publication.ts"
-import type { TargetKey } from "../../domain/Keys.ts"
 import * as Field from "../../domain/Field.ts"
 import { record } from "../../domain/Record.ts"
 import { countOutcome } from "../../domain/RunCounts.ts"
@@ -16,6 +16,7 @@ import { groups } from "./FindingGroups.ts"
 import { forgetJudged, judged, judgedEverywhere } from "./SqlJudged.ts"
 import { DatedOutcome, ListedOutcome, Outcomes } from "../Outcomes.ts"
 import type { Run, SettledBy } from "../Runs.ts"
+import type { ClaimedEnd } from "../Settlements.ts"
 
 /** The outcome before a review, with what the statistics counted it for. */
 const KnownOutcome = record({ ...OutcomeRecord.fields, model: Field.text, foundAt: Field.time, project: Field.text })
@@ -156,17 +157,22 @@ export const changeOutcome = Effect.fnUntraced(function* (
   )
 })
 
+/** Outcomes that no end has decided, and those of an end without a merge that was before this one. */
+export const isUndecided = (sql: SqlClient.SqlClient, receivedAt: Statement.Fragment) =>
+  sql`(settled IS NULL OR (settled = 'closed' AND settled_at < ${receivedAt}))`
+
 /** Stores outcomes at the end of a change, of findings that have none yet, and returns what the statistics gain. */
 export const storeSettled = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  targetKey: TargetKey,
+  { receivedAt, targetKey }: Pick<ClaimedEnd, "receivedAt" | "targetKey">,
   records: ReadonlyArray<OutcomeRecord>
 ) {
+  const canStore = isUndecided(sql, sql`${receivedAt}`)
   yield* lockNames(sql, [`outcomes:${targetKey}`])
   const before = yield* selectAs(
     KnownOutcome,
     "outcomes.read",
-    sql`SELECT * FROM finding_outcomes WHERE target_key = ${targetKey} AND settled IS NULL`
+    sql`SELECT * FROM finding_outcomes WHERE target_key = ${targetKey} AND ${canStore}`
   )
   const known = new Map(before.map((one) => [one.fingerprint, one]))
   const counted: Array<OutcomeCounted> = []
@@ -177,7 +183,7 @@ export const storeSettled = Effect.fnUntraced(function* (
       OutcomeRecord.toRow(next)
     yield* sql`
       UPDATE finding_outcomes SET ${sql.update({ base_ref, dismissed_by, merged_by, outcome, replied, settled, settled_at, settled_head, decided_at: settled_at })}
-      WHERE target_key = ${targetKey} AND fingerprint = ${next.fingerprint} AND settled IS NULL`
+      WHERE target_key = ${targetKey} AND fingerprint = ${next.fingerprint} AND ${canStore}`
     counted.push(countedFor(earlier.project, earlier.model, earlier.foundAt, countOutcome(earlier, next)))
   }
   return counted

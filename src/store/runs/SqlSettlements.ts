@@ -8,9 +8,10 @@ import { TargetKey } from "../../domain/Keys.ts"
 import { record } from "../../domain/Record.ts"
 import { RunStatus, runLifecycle } from "../../domain/Run.ts"
 import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
-import { ClaimedEnd, Settlements } from "../Settlements.ts"
+import { ClaimedEnd, OpenShelf, Settlements } from "../Settlements.ts"
 import type { LaterFindings } from "../Settlements.ts"
 import { countSettled } from "./CountRun.ts"
+import { isUndecided } from "./SqlOutcomes.ts"
 
 const endedStatuses = RunStatus.literals.filter(runLifecycle.isTerminal)
 
@@ -25,7 +26,8 @@ const claim = (sql: SqlClient.SqlClient): Settlements["Service"]["claim"] =>
       SELECT events.target_key, MAX(events.id), ${owner}, ${until}, 0 FROM events
       WHERE events.reason = 'closed' AND events.outcome IS NULL AND events.received_at >= ${since}
         AND EXISTS (
-          SELECT 1 FROM finding_outcomes found WHERE found.target_key = events.target_key AND found.settled IS NULL)
+          SELECT 1 FROM finding_outcomes
+          WHERE finding_outcomes.target_key = events.target_key AND ${isUndecided(sql, sql`events.received_at`)})
         AND NOT EXISTS (
           SELECT 1 FROM settlements held WHERE held.target_key = events.target_key AND NOT ${isFree("held")})
       GROUP BY events.target_key ORDER BY 2 LIMIT ${limit}
@@ -48,14 +50,29 @@ const claim = (sql: SqlClient.SqlClient): Settlements["Service"]["claim"] =>
 
 const undecided =
   (sql: SqlClient.SqlClient): Settlements["Service"]["undecided"] =>
-  (targetKey) =>
+  ({ receivedAt, targetKey }) =>
     selectAs(
       OutcomeRecord,
       "settlements.undecided",
       sql`
-        SELECT * FROM finding_outcomes WHERE target_key = ${targetKey} AND settled IS NULL
+        SELECT * FROM finding_outcomes WHERE target_key = ${targetKey} AND ${isUndecided(sql, sql`${receivedAt}`)}
         ORDER BY decided_at DESC, fingerprint`
     ).pipe(unavailable("settlements.undecided"))
+
+const maxShelves = 1000
+
+const openShelves =
+  (sql: SqlClient.SqlClient): Settlements["Service"]["openShelves"] =>
+  (trigger) =>
+    selectAs(
+      OpenShelf,
+      "settlements.openShelves",
+      sql`
+        SELECT target_key, projects.workspace AS workspace, projects.name AS repo, MAX(decided_at) AS decided_at
+        FROM finding_outcomes JOIN projects ON projects.id = finding_outcomes.project
+        WHERE settled IS NULL AND trigger_name = ${trigger} AND target_key LIKE '%:commit:%@=%'
+        GROUP BY target_key, projects.workspace, projects.name ORDER BY 4 DESC, target_key LIMIT ${maxShelves}`
+    ).pipe(unavailable("settlements.openShelves"))
 
 const isReviewed =
   (sql: SqlClient.SqlClient): Settlements["Service"]["isReviewed"] =>
@@ -72,8 +89,9 @@ const isReviewed =
 
 const settle = (sql: SqlClient.SqlClient): Settlements["Service"]["settle"] =>
   Effect.fnUntraced(
-    function* ({ eventId, targetKey }, records, now) {
-      const changed = yield* countSettled(sql, targetKey, records, now)
+    function* (end, records, now) {
+      const { eventId, targetKey } = end
+      const changed = yield* countSettled(sql, end, records, now)
       yield* sql`
         UPDATE events SET outcome = ${records.length === 0 ? "skipped" : "executed"}, outcome_at = ${now}
         WHERE reason = 'closed' AND outcome IS NULL AND target_key = ${targetKey} AND id <= ${eventId}`
@@ -153,6 +171,7 @@ export const layer: Layer.Layer<Settlements, never, SqlClient.SqlClient> = Layer
           Effect.asVoid
         ),
       undecided: undecided(sql),
+      openShelves: openShelves(sql),
       isReviewed: isReviewed(sql),
       postpone: ({ targetKey }, owner, until, isAttempt) =>
         sql`

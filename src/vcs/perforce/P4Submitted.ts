@@ -1,8 +1,8 @@
-/** Describes a changelist for routing: who made it, and which branches it changes. */
+/** Describes a changelist for routing: who made it, and which branches it changes. Finds shelves that no longer exist. */
 import { Effect } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
 import type { ChangedStream } from "../../domain/ChangedStream.ts"
-import type { DescribeRequest, SubmittedChange } from "../SubmittedChanges.ts"
+import type { DescribeRequest, EndedShelf, ShelvesRequest, SubmittedChange } from "../SubmittedChanges.ts"
 import { describeChangelist, readNewest, shelfVersion } from "./P4Describe.ts"
 import { belowDepot, cleanRoot } from "./P4Path.ts"
 import { readP4 } from "./P4Process.ts"
@@ -136,3 +136,57 @@ export const describeSubmitted = Effect.fnUntraced(function* (
     streams: found.state === "pending" ? [] : described
   }
 })
+
+/** Shelves that one command lists, the newest ones. */
+const maxShelves = 10_000
+
+/** Returns the numbers of the shelves in these branches. None is found in a depot that no longer exists. */
+const listShelves = (session: P4Session, branches: ReadonlyArray<string>) =>
+  Effect.suspend(() => {
+    const found = new Set<string>()
+    return readP4(
+      session,
+      {
+        args: ["changes", "-m", String(maxShelves), "-s", "shelved"],
+        files: branches.map((branch) => `${branch}/...`)
+      },
+      { record: ({ change }) => void (change !== undefined && found.add(change)) }
+    ).pipe(
+      Effect.catchIf(
+        ({ reason }) => reason === "missing",
+        () => Effect.void
+      ),
+      Effect.as(found)
+    )
+  })
+
+/** Returns the number that a changelist got when it was submitted; undefined if there is none. */
+const findRenumbered = Effect.fnUntraced(function* (session: P4Session, changelist: string) {
+  let submitted: string | undefined
+  yield* readP4(
+    session,
+    { args: ["describe", "-O", "-s", changelist] },
+    { record: ({ change, status }) => void (status === "submitted" && (submitted = change)) }
+  )
+  return submitted
+})
+
+/** Returns undefined while the shelf exists. */
+const findEnd = Effect.fnUntraced(function* (
+  session: P4Session,
+  changelist: string
+): Effect.fn.Return<EndedShelf | undefined, CheckoutError> {
+  const found = yield* describeChangelist(session, changelist, 1)
+  if (found?.state === "shelved") return undefined
+  if (found?.state === "submitted") return { changelist, submittedAs: changelist }
+  const submittedAs = found === undefined ? yield* findRenumbered(session, changelist) : undefined
+  return { changelist, submittedAs }
+})
+
+export const findEndedShelves = ({ branches, changelists }: ShelvesRequest) =>
+  Effect.fn("Perforce.endedShelves")(function* (session: P4Session) {
+    const existing = yield* listShelves(session, branches)
+    const missing = changelists.filter((changelist) => !existing.has(changelist))
+    const ends = yield* Effect.forEach(missing, (changelist) => findEnd(session, changelist))
+    return ends.filter((end) => end !== undefined)
+  })

@@ -15,7 +15,7 @@ import { checkRoot, cleanRoot } from "./P4Path.ts"
 import { openSession, listSecrets } from "./P4Session.ts"
 import type { P4Session } from "./P4Session.ts"
 import { openP4Source } from "./P4Source.ts"
-import { describeSubmitted, readServerInfo } from "./P4Submitted.ts"
+import { describeSubmitted, findEndedShelves, readServerInfo } from "./P4Submitted.ts"
 
 const idleTimeToLive = "10 minutes"
 /** Changelists that are described at the same time. */
@@ -90,6 +90,7 @@ export const makePerforce = Effect.fnUntraced(function* (
       return new Map(described)
     }, Effect.scoped),
     list: (request) => Effect.scoped(Effect.flatMap(sessionOf(request.server), listPaths(request))),
+    endedShelves: (request) => Effect.scoped(Effect.flatMap(sessionOf(request.server), findEndedShelves(request))),
     mount: Effect.fn("Perforce.mount")(function* ({ maxBytes, path, revision, server }) {
       const branch = cleanRoot(path)
       const wrong = checkRoot(branch)

@@ -6,4 +6,5 @@ import type { SubmittedChanges } from "../SubmittedChanges.ts"
 export interface ServerAdapter extends Checkouts<ServerCheckoutRequest>, Mounts<ServerMountRequest> {
   readonly describe: SubmittedChanges["Service"]["describe"]
   readonly list: SubmittedChanges["Service"]["list"]
+  readonly endedShelves: SubmittedChanges["Service"]["endedShelves"]
 }

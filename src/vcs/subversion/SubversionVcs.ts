@@ -233,6 +233,7 @@ export const makeSubversion = Effect.fnUntraced(function* (
         isCut: changes.length >= limit
       }
     }, Effect.scoped),
+    endedShelves: () => Effect.succeed([]),
     mount: Effect.fn("Subversion.mount")(function* ({ maxBytes, path, revision = "HEAD", server }) {
       const session = yield* sessionOf(server)
       const info = yield* readInfo(session, joinUrl(session.server.url, path), revision, revision)

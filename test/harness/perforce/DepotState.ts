@@ -29,6 +29,8 @@ export interface StoredChange {
   readonly desc: string
   readonly time: number
   readonly status: "submitted" | "pending"
+  /** Number before its submit, if that was another one. */
+  readonly oldChange?: number
   readonly shelf: ReadonlyArray<ShelvedFile>
 }
 

@@ -280,8 +280,12 @@ export const callFakeP4 = ({ argv, env: environment, folder, stdin: input }: Fak
             matches(file) ? revisions.map(({ change }) => change) : []
           )
         )
+        const isListed = (one: StoredChange) =>
+          status === "shelved"
+            ? one.shelf.some(({ depotFile }) => matches(depotFile))
+            : (status === undefined || one.status === status) && touching.has(one.change)
         const found = state.changes
-          .filter((one) => (status === undefined || one.status === status) && touching.has(one.change))
+          .filter(isListed)
           .filter(
             ({ change }) => change >= Number(from ?? 0) && change <= Number(to ?? upTo ?? Number.POSITIVE_INFINITY)
           )
@@ -301,7 +305,7 @@ export const callFakeP4 = ({ argv, env: environment, folder, stdin: input }: Fak
       }
     },
     describe: () => {
-      const change = state.changes.find((one) => String(one.change) === args[0])
+      const change = state.changes.find((one) => String(has("-O") ? one.oldChange : one.change) === args[0])
       if (change === undefined) return message(`${args[0]} - no such changelist.`, 17, 2)
       const files = has("-S")
         ? change.shelf.map(toShelved)

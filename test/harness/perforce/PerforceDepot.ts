@@ -23,6 +23,8 @@ export interface P4Edit {
   readonly client?: string
   /** Time of the submit of the fake one, in seconds since the epoch. */
   readonly time?: number
+  /** Number of the pending changelist that the fake one submits, which gets the next number. */
+  readonly pending?: string
 }
 
 export interface PerforceDepot extends AsyncDisposable {
@@ -43,6 +45,8 @@ export interface FakeDepot extends PerforceDepot {
   readonly folder: string
   readonly state: () => DepotState
   readonly set: (change: Partial<DepotState>) => void
+  /** Deletes a shelf, and its changelist too unless that is kept. */
+  readonly abandon: (change: string, isKept?: boolean) => void
   readonly calls: () => ReadonlyArray<LoggedCall>
 }
 
@@ -119,8 +123,10 @@ export const makeFakeDepot = (): FakeDepot => {
       desc: description,
       time: edit.time ?? 1_700_000_000 + change,
       status: "submitted",
-      shelf: []
+      shelf: [],
+      ...(edit.pending === undefined ? {} : { oldChange: Number(edit.pending) })
     })
+    now.changes = now.changes.filter((one) => String(one.change) !== edit.pending)
     writeState(folder, now)
     return String(change)
   }
@@ -152,9 +158,17 @@ export const makeFakeDepot = (): FakeDepot => {
     return String(change)
   }
 
+  const abandon = (change: string, isKept = false) => {
+    const changes = state().changes.flatMap((one) =>
+      String(one.change) !== change ? [one] : isKept ? [{ ...one, shelf: [] }] : []
+    )
+    set({ changes })
+  }
+
   return {
     folder,
     program,
+    abandon,
     port: "127.0.0.1:1666",
     submit,
     shelve,

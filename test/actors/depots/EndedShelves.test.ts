@@ -1,0 +1,122 @@
+/** Shelves that no longer exist get the end of their change once, from a search of their server, and their findings its outcome. */
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { searchShelves } from "../../../actors/depots/EndedShelves.ts"
+import { settleEnd } from "../../../actors/outcomes/SettleEnd.ts"
+import { ConfigStore } from "../../../src/config/ConfigStore.ts"
+import { toSnapshot } from "../../../src/config/LoadConfig.ts"
+import { layerStatic } from "../../../src/config/snapshots/FileConfigStore.ts"
+import { LeaseToken } from "../../../src/domain/FencingToken.ts"
+import { inEnglish } from "../../../src/text/en.ts"
+import { Outcomes } from "../../../src/store/Outcomes.ts"
+import { Receipts } from "../../../src/store/Receipts.ts"
+import { Runs } from "../../../src/store/Runs.ts"
+import { Settlements } from "../../../src/store/Settlements.ts"
+import { CheckoutError } from "../../../src/vcs/Checkout.ts"
+import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
+import type { EndedShelf, ShelvesRequest } from "../../../src/vcs/SubmittedChanges.ts"
+import { actorStores } from "../../harness/ActorParts.ts"
+import { analysis } from "../../store/Fixtures.ts"
+import { publishing } from "../../store/Outcomes.ts"
+
+const document = {
+  triggers: [{ name: "main", kind: "perforce", port: "p4.test:1666", user: "reviewer", depot_path: "//Ace/..." }],
+  workspaces: { instances: { app: { source_repo: { trigger: "main", repo: "//Ace/main/..." } } } }
+}
+
+const requests: Array<Omit<ShelvesRequest, "server">> = []
+let ended: ReadonlyArray<EndedShelf> = []
+let failure: CheckoutError | undefined
+const servers = Layer.mock(SubmittedChanges, {
+  endedShelves: ({ branches, changelists }) =>
+    Effect.suspend(() => {
+      requests.push({ branches, changelists })
+      return failure === undefined ? Effect.succeed(ended) : Effect.fail(failure)
+    })
+})
+const world = Layer.mergeAll(actorStores(), Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic)), servers)
+
+const search = Effect.gen(function* () {
+  const trigger = (yield* ConfigStore).current().triggers.get("main") ?? (yield* Effect.die("no trigger"))
+  return yield* searchShelves({ occasion: "beat", trigger })
+})
+
+/** Publishes a review of a shelf with one finding. */
+const reviewed = Effect.fnUntraced(function* (number: number, head: string) {
+  const options = {
+    findings: analysis.findings,
+    kind: "commit",
+    provider: "perforce",
+    head: `${number}-${head}`
+  } as const
+  const run = yield* publishing(number, LeaseToken.make(1), options)
+  yield* (yield* Runs).settle(run.id, "succeeded", { partial: false, by: { agent: "native-llm", maxProblems: 50 } }, 10)
+  return run.targetKey
+})
+
+const ends = Effect.map(
+  Receipts.use((receipts) => receipts.list({ reason: "closed", limit: 100 })),
+  (events) => events.map(({ action, event, facts, rule }) => ({ action, event, ...facts, rule: rule?._tag }))
+)
+
+const settleAll = Effect.gen(function* () {
+  const now = yield* Clock.currentTimeMillis
+  const claim = { owner: "one", gone: new Set<string>(), now, until: now + 1000, since: 0, limit: 8 }
+  for (const end of yield* (yield* Settlements).claim(claim)) yield* settleEnd(end)
+})
+
+layer(world)("shelves", (t) => {
+  t.effect("are searched for while they have findings without an outcome, and end once", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(1_000_000)
+      assert.isUndefined(yield* search)
+      assert.deepStrictEqual(requests, [])
+      const target = yield* reviewed(12, "0123456789ab")
+      yield* reviewed(13, "0123456789ab")
+      assert.isUndefined(yield* search)
+      assert.deepStrictEqual(requests, [{ branches: ["//Ace/main"], changelists: ["12", "13"] }])
+      assert.deepStrictEqual(yield* ends, [])
+
+      failure = new CheckoutError({ reason: "unreachable", why: { _tag: "ServerSlow", seconds: 1 } })
+      const why = yield* search
+      assert.include(why && inEnglish(why), "main")
+      assert.deepStrictEqual(yield* ends, [])
+
+      failure = undefined
+      ended = [{ changelist: "12", submittedAs: undefined }]
+      yield* search
+      yield* search
+      const end = { number: 12, head: undefined, branch: "//Ace/main", event: "catch_up", action: "beat" }
+      const found = yield* ends
+      assert.lengthOf(found, 1)
+      assert.deepInclude(found[0], { ...end, rule: "FoundWithoutReport" })
+      yield* TestClock.adjust(1000)
+      yield* settleAll
+      const [outcome] = yield* Outcomes.use(({ ofTarget }) => ofTarget(target))
+      assert.deepInclude(outcome, { outcome: "open", settled: "closed", head: "12-0123456789ab" })
+
+      requests.length = 0
+      ended = []
+      yield* search
+      assert.deepStrictEqual(requests, [{ branches: ["//Ace/main"], changelists: ["13"] }])
+    })
+  )
+
+  t.effect("that were submitted without a report end at their submit", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(2_000_000)
+      yield* reviewed(20, "0123456789ab")
+      ended = [{ changelist: "20", submittedAs: "25" }]
+      yield* search
+      yield* search
+      const submitted = (yield* ends).filter(({ number }) => number === 20)
+      assert.lengthOf(submitted, 1)
+      assert.deepInclude(submitted[0], { head: "25", branch: "//Ace/main" })
+      const [end] = yield* Settlements.use(({ claim }) =>
+        claim({ owner: "two", gone: new Set(), now: 2_000_001, until: 2_001_000, since: 0, limit: 8 })
+      )
+      assert.deepInclude(end, { number: 20, head: "25" })
+    })
+  )
+})
