@@ -146,11 +146,13 @@ const decideEnd = Effect.fnUntraced(function* (
   records: ReadonlyArray<StoredEvent>
 ) {
   const isWaiting = records.some(({ outcome, work }) => work !== undefined && outcome === undefined)
-  const { baseRef, number, repo } = pull
+  const { baseRef, number, repo, state } = pull
   const target = keyOfTarget(search, { repo, target: { kind: "pull_request", number } })
-  if (!isWaiting && (yield* (yield* Settlements).undecided(target)).length === 0) return
+  // A change that was closed may have been merged since then.
+  const end = { targetKey: target, receivedAt: state === "merged" ? search.now : 0 }
+  if (!isWaiting && (yield* (yield* Settlements).undecided(end)).length === 0) return
   const event = { _tag: "PullRequestClosed", ...pullFacts(search, pull), number, baseRef } as const
-  yield* decideFound(search, event, keyOf(search, pull, ":closed"), undefined)
+  yield* decideFound(search, event, keyOf(search, pull, `:${state}`), undefined)
 })
 
 export const decidePull = Effect.fnUntraced(function* (search: HostSearch, candidate: Candidate, seen: SeenUntil) {

@@ -85,6 +85,16 @@ const formatOwn = ({ deliveries: { 0: first, length }, events, last }: OwnDelive
   return `${what}: ignored (own_event), the latest at ${second(last.received_at)}`
 }
 
+/** Names what became of the findings of a change that ended. */
+const formatOutcomes = (findings: EventStoryRecord["findings"]): ReadonlyArray<string> => {
+  const settled = findings.filter((finding) => finding.settled !== undefined)
+  const [first] = settled
+  if (first === undefined) return []
+  const states = Map.groupBy(settled, ({ outcome }) => outcome)
+  const counts = [...states].map(([state, { length }]) => `${length} ${state.replaceAll("_", " ")}`)
+  return [`findings of the ${first.settled} change: ${counts.join(", ")}`]
+}
+
 /** Names the review whose verdict the status of the newest head shows. */
 const formatStatus = ({
   branch,
@@ -103,6 +113,7 @@ const formatStatus = ({
 export const formatStory = ({
   deliveries,
   entries,
+  findings,
   partial,
   runs,
   status
@@ -124,6 +135,7 @@ export const formatStory = ({
     ...parts
       .toSorted((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)))
       .flatMap(({ at, lines }) => lines.map((line, index) => `${index === 0 ? second(at) : `${blank}  `}  ${line}`)),
+    ...formatOutcomes(findings),
     ...(status === undefined ? [] : [formatStatus(status)])
   ]
 }

@@ -51,6 +51,28 @@ it("names the round and its late findings", () => {
   expect(second).toMatch(/: succeeded \(round 2, 1 finding, 1 late finding not posted\)$/)
 })
 
+it("counts what became of the findings of a change that ended", () => {
+  const finding = (outcome: "fixed" | "open_at_merge", settled?: "merged"): EventStoryRecord["findings"][number] => ({
+    fingerprint: "f".repeat(32),
+    severity: "high",
+    category: "bug",
+    title: "Off by one",
+    path: "a.ts",
+    head: "a".repeat(40),
+    outcome,
+    replied: false,
+    ...(settled === undefined ? {} : { settled }),
+    found_in: "run",
+    found_at: "2026-03-04T12:00:00.000Z",
+    decided_in: "run",
+    decided_at: "2026-03-04T12:00:00.000Z"
+  })
+  const last = (...findings: EventStoryRecord["findings"]) => formatStory({ ...story([run({})]), findings }).at(-1)
+  const [fixed, open] = [finding("fixed", "merged"), finding("open_at_merge", "merged")]
+  expect(last(fixed, open, fixed)).toBe("findings of the merged change: 2 fixed, 1 open at merge")
+  expect(last(finding("fixed"))).toMatch(/succeeded$/)
+})
+
 it("names the command that prints the log of a review that runs or has failed", () => {
   const log = "aicr log 01a20e2f-24ce-7008-a2d4-896ff3ed3817 prints its log"
   const last = (status: "analyzing" | "failed" | "cancelled") =>

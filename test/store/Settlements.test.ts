@@ -148,6 +148,34 @@ describe.each(databases)("ended changes in $name", ({ layer: fresh }) => {
       })
     )
 
+    it.effect("needs no run that retention has removed, and the later look needs none", () =>
+      Effect.gen(function* () {
+        const settlements = yield* Settlements
+        const sql = yield* SqlClient.SqlClient
+        yield* closed(7)
+        yield* closed(8)
+        yield* Runs.use((runs) => runs.prune({ maxCount: 0, before: 0 }))
+        assert.deepStrictEqual(yield* sql`SELECT id FROM runs`, [])
+        const ends = yield* claim("one", 50)
+        assert.lengthOf(ends, 2)
+        for (const [at, end] of ends.entries()) {
+          const merged = {
+            end: "merged",
+            mergedBy: "maintainer",
+            head: String(at).repeat(40),
+            baseRef: "main"
+          } as const
+          const records = yield* settlements.undecided(end)
+          assert.deepInclude(records[0], { path: "a.ts", head: "a".repeat(40) })
+          const settled = records.map((one) => settleOutcome(one, "open", merged, 100 + at))
+          assert.strictEqual(yield* settlements.settle(end, settled, 100 + at), 1)
+        }
+        const [found, ...others] = yield* settlements.later({ since: 100, until: 1000 })
+        assert.deepStrictEqual(others, [])
+        assert.deepInclude(found, { settledHead: "0".repeat(40), tip: "1".repeat(40), baseRef: "main" })
+      })
+    )
+
     it.effect("is dropped if the change is open again, until it ends again", () =>
       Effect.gen(function* () {
         const settlements = yield* Settlements

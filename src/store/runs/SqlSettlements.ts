@@ -110,7 +110,10 @@ const LaterRow = record({
 })
 const maxLater = 200
 
-/** Returns the newest commit of a branch that a review of a pull request was compared with, or that was itself reviewed after its submit. */
+/**
+ * Returns the newest commit of a branch that a review of a pull request was compared with, or that was itself reviewed after its submit; where no
+ * such run is kept, that of the newest merge into it.
+ */
 const findTip = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   { baseRef, repo, trigger }: { readonly baseRef: string; readonly repo: string; readonly trigger: string }
@@ -122,7 +125,12 @@ const findTip = Effect.fnUntraced(function* (
   if (compared !== undefined) return compared.base
   const [submitted] = yield* sql<{ head: string }>`
     SELECT head FROM runs WHERE target_key = ${`${trigger}:${repo}:push:${baseRef}`} ORDER BY id DESC LIMIT 1`
-  return submitted?.head
+  if (submitted !== undefined) return submitted.head
+  const [merged] = yield* sql<{ settled_head: string }>`
+    SELECT settled_head FROM finding_outcomes JOIN projects ON projects.id = finding_outcomes.project
+    WHERE settled = 'merged' AND projects.repository = ${repo} AND trigger_name = ${trigger} AND base_ref = ${baseRef}
+    ORDER BY settled_at DESC LIMIT 1`
+  return merged?.settled_head
 })
 
 const later = (sql: SqlClient.SqlClient): Settlements["Service"]["later"] =>

@@ -8,12 +8,14 @@ import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import { layerStatic } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { LeaseToken } from "../../../src/domain/FencingToken.ts"
+import { Forges } from "../../../src/forge/Forges.ts"
+import { Outputs } from "../../../src/outputs/Outputs.ts"
 import { inEnglish } from "../../../src/text/en.ts"
 import { Outcomes } from "../../../src/store/Outcomes.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 import { Settlements } from "../../../src/store/Settlements.ts"
-import { CheckoutError } from "../../../src/vcs/Checkout.ts"
+import { CheckoutError, Vcs } from "../../../src/vcs/Checkout.ts"
 import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
 import type { EndedShelf, ShelvesRequest } from "../../../src/vcs/SubmittedChanges.ts"
 import { actorStores } from "../../harness/ActorParts.ts"
@@ -35,7 +37,10 @@ const servers = Layer.mock(SubmittedChanges, {
       return failure === undefined ? Effect.succeed(ended) : Effect.fail(failure)
     })
 })
-const world = Layer.mergeAll(actorStores(), Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic)), servers)
+/** The end of a deleted shelf needs no server and no host. */
+const unused = Layer.mergeAll(Layer.mock(Forges, {}), Layer.mock(Outputs, {}), Layer.mock(Vcs, {}))
+const configuration = Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic))
+const world = Layer.mergeAll(actorStores(), configuration, servers, unused)
 
 const search = Effect.gen(function* () {
   const trigger = (yield* ConfigStore).current().triggers.get("main") ?? (yield* Effect.die("no trigger"))
