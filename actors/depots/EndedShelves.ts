@@ -36,7 +36,7 @@ interface Shelf extends Pick<EventRecord, "targetKey" | "workspace" | "repo"> {
   readonly author: string | undefined
 }
 
-/** How the end of a shelf is known. `id`: what repeated records of it have in common. */
+/** The source of the end of a shelf. `id`: the same in repeated records of this end. */
 interface Occasion extends Pick<EventRecord, "event" | "action" | "rule" | "receivedAt"> {
   readonly id: readonly [kind: "submitted" | "abandoned", value: string | number]
   readonly head: string | undefined

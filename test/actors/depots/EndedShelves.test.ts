@@ -3,13 +3,12 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { searchShelves } from "../../../actors/depots/EndedShelves.ts"
-import { settleEnd } from "../../../actors/outcomes/SettleEnd.ts"
+import { readEndedShelf } from "../../../actors/outcomes/EndedShelf.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import { layerStatic } from "../../../src/config/snapshots/FileConfigStore.ts"
+import { settleOutcome } from "../../../src/domain/FindingOutcome.ts"
 import { LeaseToken } from "../../../src/domain/FencingToken.ts"
-import { Forges } from "../../../src/forge/Forges.ts"
-import { Outputs } from "../../../src/outputs/Outputs.ts"
 import { inEnglish } from "../../../src/text/en.ts"
 import { Outcomes } from "../../../src/store/Outcomes.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
@@ -37,8 +36,8 @@ const servers = Layer.mock(SubmittedChanges, {
       return failure === undefined ? Effect.succeed(ended) : Effect.fail(failure)
     })
 })
-/** The end of a deleted shelf needs no server and no host. */
-const unused = Layer.mergeAll(Layer.mock(Forges, {}), Layer.mock(Outputs, {}), Layer.mock(Vcs, {}))
+/** The end of a deleted shelf needs no server. */
+const unused = Layer.mock(Vcs, {})
 const configuration = Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic))
 const world = Layer.mergeAll(actorStores(), configuration, servers, unused)
 
@@ -66,9 +65,17 @@ const ends = Effect.map(
 )
 
 const settleAll = Effect.gen(function* () {
+  const settlements = yield* Settlements
+  const snapshot = (yield* ConfigStore).current()
   const now = yield* Clock.currentTimeMillis
   const claim = { owner: "one", gone: new Set<string>(), now, until: now + 1000, since: 0, limit: 8 }
-  for (const end of yield* (yield* Settlements).claim(claim)) yield* settleEnd(end)
+  for (const end of yield* settlements.claim(claim)) {
+    const read = yield* readEndedShelf(end, snapshot, yield* settlements.undecided(end))
+    if (read === undefined) return assert.fail("configured")
+    const { change, records, states } = read
+    const outcomes = records.map((one, at) => settleOutcome(one, states[at] ?? one.outcome, change, now))
+    yield* settlements.settle(end, outcomes, now)
+  }
 })
 
 layer(world)("shelves", (t) => {
