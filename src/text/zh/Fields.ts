@@ -492,7 +492,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
     "仅供维护者的问题：它们发送到单独的渠道，其他任何地方都不透露其内容。它们与其他问题一样计入结果。送达之前，评审的任何内容都不会发布。",
   "review.private.categories": "此类问题的类别，可用任一写法。仅在设置了 channel 时生效。",
   "review.private.channel":
-    "接收它们的渠道名称：聊天，或私有仓库的议题（owner 和 repo，或 project_id）。任何路由都不得指定该渠道。未设置：没有仅供维护者的问题。",
+    "接收它们的渠道名称：聊天、电子邮件，或私有仓库的议题（owner 和 repo，或 project_id）。任何路由都不得指定该渠道。未设置：没有仅供维护者的问题。",
   "review.private.severity": "此类问题的最低严重程度。仅在设置了 channel 时生效。",
   "review.problem_issue": "由本服务管理的议题。",
   "review.problem_issue.max_recent_issues": "每次评审最多核对的最近未关闭的受管议题数。",
