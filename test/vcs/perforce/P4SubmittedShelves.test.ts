@@ -23,7 +23,7 @@ it("of several shelves those that no longer exist are found, with the changelist
   const all = [open, deleted, emptied, renumbered]
   const before = depot.calls().length
   expect(await findEnded(all)).toEqual([])
-  // One list, besides what opens the session.
+  // One list shows that all of them exist.
   expect(
     depot
       .calls()
