@@ -59,8 +59,10 @@ const measureReplies = async () => {
 }
 
 const countKilled = async () => {
-  const { aicr, comment, describe, forge, pull, replies, stop } = await startReviewed("gitea")
+  const { aicr, comment, describe, forge, pull, replies, settled, stop } = await startReviewed("gitea")
   for (let n = 0; n < kills; n++) {
+    // A write that belongs to the question before would end the process before this one is stored.
+    await settled()
     const said = replies().length
     const struck = Promise.withResolvers<void>()
     let writes = 0

@@ -13,6 +13,7 @@ import { getConversations } from "./FakeHostConversations.ts"
 import { review, startFakeModel } from "./FakeModel.ts"
 import { getThread } from "./FakeThreads.ts"
 import { freePort } from "./FreePort.ts"
+import { readRows } from "./HookedNode.ts"
 import { waitUntil } from "./Wait.ts"
 
 const guarded = "if (items.length === 0) return 0"
@@ -70,6 +71,13 @@ export const writeComment = async (...comment: Parameters<typeof addComment>) =>
   if (status !== 202) throw new Error(`the delivery got ${status}`)
   return id
 }
+
+/** Returns whether a service has executed all that was delivered to it, and written all of it. `folder`: that of its records. */
+export const isIdle = (folder: string): boolean =>
+  [
+    "SELECT 1 FROM events WHERE work IS NOT NULL AND outcome IS NULL",
+    "SELECT 1 FROM publications WHERE status IN ('pending', 'sending', 'unknown')"
+  ].every((query) => readRows(folder, query).length === 0)
 
 const channels = {
   gitea: "gitea_pr_review",
@@ -163,11 +171,13 @@ export const startReviewed = async (
     ...getThread(comment).answers.filter(({ user }) => user.login === "aicr"),
     ...pull.reviews.flatMap((one) => (one.comments.includes(comment) ? [] : one.comments))
   ]
+  /** Waits until nothing is left to write: reactions and replies have publishers of their own, and either may be last. */
+  const settled = () => waitUntil(() => isIdle(directory), { timeout: 60_000, describe })
   const stop = async () => {
     await aicr[Symbol.asyncDispose]()
     await model.close()
     await forge.stop()
     rmSync(directory, { recursive: true, force: true })
   }
-  return { aicr, comment, configFile, describe, forge, model, pull, replies, repository, stop }
+  return { aicr, comment, configFile, describe, forge, model, pull, replies, repository, settled, stop }
 }

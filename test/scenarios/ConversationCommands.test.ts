@@ -101,12 +101,14 @@ it.each(isWhole ? ForgeKind.literals : (["gitea"] as const))(
   "a command whose process is killed at any write takes effect once at %s",
   async (host) => {
     const settings = { review: { status_fail_on: "medium" } }
-    const { aicr, comment, describe, forge, pull, repository, stop } = await startReviewed(host, settings)
+    const { aicr, comment, describe, forge, pull, repository, settled, stop } = await startReviewed(host, settings)
     onTestFinished(stop)
     const isGreen = () => repository.statuses.get(pull.head)?.at(-1)?.state === "success"
     const ours = () => pull.comments.filter(({ user }) => user.login === "aicr")
     let isDismissed = false
     for (const { kind, write } of kills) {
+      // A write that belongs to the command before would end the process before this one is stored.
+      await settled()
       isDismissed = !isDismissed
       const struck = Promise.withResolvers<void>()
       let count = 0

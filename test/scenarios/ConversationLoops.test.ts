@@ -10,8 +10,7 @@ import { parse, stringify } from "yaml"
 import { AicrProcess } from "../harness/AicrProcess.ts"
 import { getThread } from "../harness/FakeThreads.ts"
 import { freePort } from "../harness/FreePort.ts"
-import { readRows } from "../harness/HookedNode.ts"
-import { addComment, startReviewed } from "../harness/ReviewedChange.ts"
+import { addComment, isIdle, startReviewed } from "../harness/ReviewedChange.ts"
 import { isWhole as isWholeOf, takeTurn } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
@@ -67,15 +66,8 @@ it.each(isWhole ? hosts : takeTurn("AICR_TEST_CONVERSATIONS", hosts))(
     const ofServices = () => texts().filter(({ user }) => services.includes(user.login))
     const send = (delivery: ReturnType<typeof forge.delivery>) =>
       Promise.all([forge.send(delivery), forge.send({ ...delivery, url: `${url}/webhooks/${kind}` })])
-    const isIdle = () =>
-      [own, directory].every((folder) =>
-        [
-          "SELECT 1 FROM events WHERE work IS NOT NULL AND outcome IS NULL",
-          "SELECT 1 FROM publications WHERE status IN ('pending', 'sending', 'unknown')"
-        ].every((query) => readRows(folder, query).length === 0)
-      )
     const describe = () => `${world.describe()}\n--- other:\n${other.log.slice(-3000)}`
-    const settle = () => waitUntil(isIdle, { timeout: 60_000, describe })
+    const settle = () => waitUntil(() => [own, directory].every(isIdle), { timeout: 60_000, describe })
 
     const delivered = new Set(ofServices().map(({ body }) => body))
     const before = ofServices().length

@@ -60,11 +60,13 @@ const kills = [
 it.each(isWhole ? ForgeKind.literals : (["gitea"] as const))(
   "a process that is killed at any write replies once at %s",
   async (host) => {
-    const { aicr, comment, describe, forge, model, pull, replies, stop } = await startReviewed(host)
+    const { aicr, comment, describe, forge, model, pull, replies, settled, stop } = await startReviewed(host)
     onTestFinished(stop)
     const rounds = isWhole ? 25 : 1
     for (let round = 0; round < rounds; round++)
       for (const { kind, write } of kills) {
+        // A write that belongs to the question before would end the process before this one is stored.
+        await settled()
         const before = replies().length
         const asked = model.requests.length
         const struck = Promise.withResolvers<void>()
