@@ -33,6 +33,8 @@ import {
   makeToken
 } from "./Installation.ts"
 import { NatsServer } from "./Nats.ts"
+import { p4User } from "./perforce/PerforceDepot.ts"
+import type { PerforceDepot } from "./perforce/PerforceDepot.ts"
 import { PostgresServer } from "./Postgres.ts"
 import { RedisServer } from "./Redis.ts"
 import { waitUntil } from "./Wait.ts"
@@ -64,6 +66,8 @@ export interface ClusterOptions {
   readonly notices?: Pick<InstallationOptions, "channels" | "noticeRoutes">
   /** Environment of every node. */
   readonly env?: Readonly<Record<string, string>>
+  /** A server of Perforce whose streams of the depot `Ace` are reviewed in the workspace `game`; its password is in TEST_PASSWORD. */
+  readonly depot?: Pick<PerforceDepot, "port" | "program">
   /** Nodes reach NATS over a line that can be cut; false: directly, for what is measured. */
   readonly line?: boolean
   /** Daily cost limit of a repository in US dollars. */
@@ -342,6 +346,7 @@ export class ClusterInstallation implements AsyncDisposable {
       agent = {},
       dailyUsd,
       defaultRetry = false,
+      depot,
       maxWaitingForModel,
       notices,
       perWorkspaceConcurrency = 1,
@@ -377,7 +382,15 @@ export class ClusterInstallation implements AsyncDisposable {
       ...base,
       ...(this.#options.im === undefined ? {} : { im: this.#options.im }),
       outputs: { ...base.outputs, routes: { ...base.outputs.routes, rules } },
-      workspaces: { ...base.workspaces, root: join(this.directory, name, "workspaces") },
+      triggers: [...base.triggers, ...(depot === undefined ? [] : [triggerOf(depot)])],
+      ...(depot === undefined ? {} : { perforce: { client_path: depot.program } }),
+      workspaces: {
+        root: join(this.directory, name, "workspaces"),
+        instances: {
+          ...base.workspaces.instances,
+          ...(depot === undefined ? {} : { game: { source_repo: { trigger: "depot", repo: "game" } } })
+        }
+      },
       llm: {
         ...base.llm,
         ...(dailyUsd === undefined
@@ -400,6 +413,15 @@ export class ClusterInstallation implements AsyncDisposable {
 /** Another host than that of the demo is one of the tests. */
 const startHost = (kind: ForgeKind, options: DemoForgeOptions): Promise<DemoForge> =>
   kind === "gitea" ? startDemoForge(options) : startFakeForge(kind, options)
+
+const triggerOf = ({ port }: Pick<PerforceDepot, "port">) => ({
+  name: "depot",
+  kind: "perforce",
+  port,
+  user: p4User,
+  password_env: "TEST_PASSWORD",
+  depot_path: "//Ace/..."
+})
 
 /** Whether a request writes content that people are notified of, or see. */
 const isContentWrite = ({ method, path }: ApiRequest): boolean =>
