@@ -172,7 +172,9 @@ describe("secrets", () => {
       `scrubbing: ${altered.length} of ${lines} lines of ordinary code are altered (${(share * 100).toFixed(4)} %)\n`
     )
     expect(missed).toEqual([])
-    expect(lines).toBeGreaterThan(isWhole("AICR_TEST_TEXTS") ? 300_000 : 30_000)
-    expect(altered.slice(0, Math.max(0, altered.length - lines / 20_000))).toEqual([])
+    const isAll = isWhole("AICR_TEST_TEXTS")
+    expect(lines).toBeGreaterThan(isAll ? 300_000 : 30_000)
+    // The files of a sample may have more such lines than all files have on average.
+    expect(altered.slice(0, Math.max(0, altered.length - lines / (isAll ? 20_000 : 10_000)))).toEqual([])
   }, 180_000)
 })
