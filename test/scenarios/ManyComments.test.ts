@@ -19,6 +19,9 @@ it("the summary is published once among 280 comments of 60 KB, also after a rest
   }
   let lists = 0
   at.host.onRequest = ({ method, path }) => {
+    // The search for missed deliveries, some time after a start, would read the comments once more.
+    if (method === "GET" && /\/issues(\/search)?$/.test(path))
+      return { kind: "answer", answer: { status: 200, body: [] } }
     if (method === "GET" && path.endsWith("/comments") && path.includes("/issues/")) lists++
     return undefined
   }
