@@ -216,7 +216,7 @@ const expected = {
   /** Gitea: the pull request three times, its base branch for the rules, comments that are not published, and four writes. */
   requests: { 1: 9, 12: 9, 60: 9 },
   /**
-   * Without the lines of the run: whether the head was reviewed before, the receipt, the entry, the run, the outbox with four publications, outcomes and statistics, and the
+   * Whether the head was reviewed before, the receipt, the entry, the run, the outbox with four publications, outcomes and statistics, and the
    * steps of the run with their times; the same for every size.
    */
   statements: { SQLite: 51, Postgres: 54 },
