@@ -9,7 +9,7 @@ import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import type { StoreError } from "../../src/database/StoreError.ts"
 import type { CatchUpOccasion } from "../../src/domain/CatchUpOccasion.ts"
-import { numberOrBranch } from "../../src/domain/Change.ts"
+import { numberOrBranch, readShelfName } from "../../src/domain/Change.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { deliveryKey } from "../../src/domain/Keys.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
@@ -83,22 +83,25 @@ const storeEnds = Effect.fnUntraced(function* (
       yield* logDecision(end, { eventId: end.id, decision: "ignored", reason: "closed" }, fields)
 })
 
-const toShelf = ({ name }: Pick<TriggerProfile, "name">, { repo, targetKey, workspace }: OpenShelf): Shelf => {
-  const spec = numberOrBranch(targetKey, { trigger: name, repo: { fullName: repo }, target: { kind: "commit" } })
-  const cut = spec.lastIndexOf("@=")
-  const number = Number(spec.slice(cut + 2))
-  return { targetKey, workspace, repo, number, branch: spec.slice(0, cut), author: undefined }
+/** Returns undefined for a target that has no name of a shelf. */
+const toShelf = (
+  { name }: Pick<TriggerProfile, "name">,
+  { decidedAt, repo, targetKey, workspace }: OpenShelf
+): (Shelf & Pick<OpenShelf, "decidedAt">) | undefined => {
+  const target = { kind: "commit" } as const
+  const shelf = readShelfName(numberOrBranch(targetKey, { trigger: name, repo: { fullName: repo }, target }))
+  return shelf && { targetKey, workspace, repo, decidedAt, author: undefined, ...shelf }
 }
 
 /** Returns the shelves of this number, in each branch and workspace: those with findings, and those whose review may not have ended. */
 const findShelves = Effect.fnUntraced(function* (trigger: TriggerProfile, number: number) {
-  const open = (yield* (yield* Settlements).openShelves(trigger.name)).map((shelf) => toShelf(trigger, shelf))
+  const open = (yield* (yield* Settlements).openShelves(trigger.name)).flatMap((one) => toShelf(trigger, one) ?? [])
   const records = yield* (yield* Receipts).list({ trigger: trigger.name, number, limit: maxRecords })
   const reported = records.flatMap(
     ({ facts, reason, repo, targetKey, targetKind, workspace }): ReadonlyArray<Shelf> => {
       const { author, branch } = facts
       if (targetKind !== "commit" || targetKey === undefined || reason === "closed") return []
-      return [{ targetKey, workspace, repo, number, branch: branch?.replace(/@=\d+$/, ""), author }]
+      return [{ targetKey, workspace, repo, number, branch: readShelfName(branch ?? "")?.branch ?? branch, author }]
     }
   )
   const shelves = [...open.filter((shelf) => shelf.number === number), ...reported]
@@ -154,7 +157,7 @@ export const searchShelves = Effect.fnUntraced(function* ({
   const server = toTriggerServer(trigger, (yield* ConfigStore).current())
   const open = yield* (yield* Settlements).openShelves(trigger.name)
   if (server === undefined || "_tag" in server || open.length === 0) return undefined
-  const shelves = open.map((one) => ({ ...toShelf(trigger, one), decidedAt: one.decidedAt }))
+  const shelves = open.flatMap((one) => toShelf(trigger, one) ?? [])
   const read = yield* Effect.result(readEnds(server, shelves))
   if (Result.isFailure(read)) {
     const { reason: failure, why } = read.failure

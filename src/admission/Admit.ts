@@ -148,12 +148,16 @@ const toGroupTarget = ({ branch, number }: MergeGroupFacts): Change["target"] =>
   ...(number === undefined ? {} : { number })
 })
 
+/** Permissions are read by name, so a request requires one. An account of a host is never an administrator of this service. */
+const mayHaveRights = <A extends { readonly username: string }>(sender: A | undefined): sender is A =>
+  sender !== undefined && !isTrustedRequester(sender.username)
+
 /** A merge queue waits for the verdict, so that no schedule delays it. Nothing else of its review is published. */
 const admitGroup = (bound: Bound, event: EventOf<"MergeGroupQueued">): Admitted => {
   const { binding, common, now } = bound
   const { base, group, head, isRepeated, sender } = event
   const { review } = binding.workspace
-  if (isRepeated === true && (sender === undefined || isTrustedRequester(sender.username)))
+  if (isRepeated === true && !mayHaveRights(sender))
     return refuse("unsupported_action", { _tag: "WriterUnnamed" }, binding)
   if (!review.status_check) return refuse("unsupported_event", { _tag: "StatusChecksOff" }, binding)
   const { baseRef, branch } = group
@@ -212,13 +216,10 @@ const admitPush = (bound: Bound, event: EventOf<"Pushed">): Admitted => {
 const admitCommand = (bound: Bound, event: EventOf<"Commanded">, inThread = false): Admitted => {
   const { base, binding, common, now } = bound
   const { command, comment, sender } = event
-  // Permissions are read by name, so a command requires one. An account of a host is never an administrator of this service.
   if (!binding.workspace.review.comment_commands && event.isButton !== true) {
     return refuse("unsupported_action", { _tag: "CommentCommandsOff" }, binding)
   }
-  if (sender === undefined || isTrustedRequester(sender.username)) {
-    return refuse("unsupported_action", { _tag: "WriterUnnamed" }, binding)
-  }
+  if (!mayHaveRights(sender)) return refuse("unsupported_action", { _tag: "WriterUnnamed" }, binding)
   const change: Change = {
     ...common,
     target: { kind: "pull_request", number: event.number },

@@ -3,7 +3,7 @@
  */
 import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import { listBranchNames, listStreamNames } from "../domain/BranchNames.ts"
-import { toRepositoryName } from "../domain/Change.ts"
+import { toRepositoryName, toShelfName } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import type { ChangedStream } from "../domain/ChangedStream.ts"
 import { anyGlob, underAny } from "../domain/Globs.ts"
@@ -209,7 +209,7 @@ const toChange = (
   repo: { fullName: repositoryName(trigger, workspace) },
   target:
     state === "shelved"
-      ? { kind: "commit", branch: `${branch}@=${revision.split("-", 1)[0]}` }
+      ? { kind: "commit", branch: toShelfName(branch, revision.split("-", 1)[0] ?? "") }
       : { kind: "push", branch: branch === "" ? undefined : branch },
   head: revision,
   base: base !== undefined && Number(base) < Number(revision) ? base : (previous ?? "0"),

@@ -140,6 +140,17 @@ export const isTrustedRequester = (person: string): boolean =>
 export const isShelf = ({ provider, target }: Pick<Change, "provider" | "target">): boolean =>
   provider === "perforce" && target.kind === "commit"
 
+/** Returns the name of a shelf in its target: its branch, and its changelist in the syntax of Perforce. */
+export const toShelfName = (branch: string, changelist: string): string => `${branch}@=${changelist}`
+
+const shelfName = /^(.*)@=(\d+)$/s
+
+/** Returns the branch and the changelist that the name of a shelf has; undefined for any other name. */
+export const readShelfName = (name: string) => {
+  const [, branch, number] = shelfName.exec(name) ?? []
+  return branch === undefined ? undefined : { branch, number: Number(number) }
+}
+
 /** Returns the trigger profile whose credentials read from and write to the change's host. */
 export const hostTrigger = (change: Pick<Change, "trigger" | "host">): string => change.host ?? change.trigger
 

@@ -79,11 +79,11 @@ const sign = ({ analysis, baseRef = "main", head: about = head, repo = project }
   )
 
 let served: string | undefined
-const asked: Array<Readonly<Record<string, string>>> = []
+const requested: Array<Readonly<Record<string, string>>> = []
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "", "http://aicr.test")
   const isKnown = request.headers.authorization === `Bearer ${token}` && pathname === "/api/verdicts/statement"
-  asked.push(Object.fromEntries(searchParams))
+  requested.push(Object.fromEntries(searchParams))
   response.statusCode = isKnown && served !== undefined ? 200 : 404
   response.end(isKnown ? served : "")
 })
@@ -209,9 +209,9 @@ describe("the gate of each host", () => {
   for (const [host, run] of Object.entries(gates)) {
     it(`${host} passes with a verdict about the head, its branch and its rules`, async () => {
       served = sign({})
-      asked.length = 0
+      requested.length = 0
       expect(await run()).toEqual({ code: 0, out: expect.stringContaining(`Verified: acme/app at ${head} passes`) })
-      expect(asked).toEqual([{ repository: project, head, base: "main", number: "7" }])
+      expect(requested).toEqual([{ repository: project, head, base: "main", number: "7" }])
     }, 60_000)
 
     it.each(refusals)(
@@ -228,9 +228,9 @@ describe("the gate of each host", () => {
 
   it("GitHub passes a group of the merge queue, and ends without a statement after its time", async () => {
     served = sign({})
-    asked.length = 0
+    requested.length = 0
     expect(await runGithub(events.merge_group)).toMatchObject({ code: 0 })
-    expect(asked).toEqual([{ repository: project, head, base: "main" }])
+    expect(requested).toEqual([{ repository: project, head, base: "main" }])
     served = undefined
     expect(await runGithub(events.pull_request)).toMatchObject({
       code: 1,
