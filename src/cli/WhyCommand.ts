@@ -56,14 +56,16 @@ const formatRun = (run: StoryRun, deliveries: ReadonlyMap<string, DeliveryRecord
       const problem = error === undefined ? "" : `: ${oneLine(inEnglish(error))}`
       return `${channel} ${operation}: ${status.replaceAll("_", " ")}${url === undefined ? "" : ` ${oneLine(url)}`}${problem}`
     }),
+    ...(run.conclusion === undefined ? [] : [`conclusion: ${oneLine(inEnglish(run.conclusion))}`]),
     ...(isClean(run) ? ["nothing to post: no problem was found (review.skip_lgtm)"] : []),
     ...(explained.has(run.status) ? [] : [`aicr log ${run.id} prints its log`])
   ]
 }
 
 /** Whether a review without problems posted at most its commit status and its statement. */
-const isClean = ({ findings, publications, status }: StoryRun): boolean =>
+const isClean = ({ conclusion, findings, publications, status }: StoryRun): boolean =>
   status === "succeeded" &&
+  conclusion === undefined &&
   findings === 0 &&
   publications.every(
     ({ operation, status: outcome }) =>

@@ -110,6 +110,12 @@ it("names the reason for which a review without problems posted nothing, and no 
   expect(last({ findings: 0, status: "failed" })).not.toBe(clean)
 })
 
+it("names the decision of a reply in place of what a review without problems did", () => {
+  const conclusion = { _tag: "ReplyLimitReached", limit: "review.conversation.limits.change_day", count: 40 } as const
+  const lines = formatStory(story([run({ findings: 0, conclusion })])).map((line) => line.trim())
+  expect(lines.at(-1)).toBe("conclusion: review.conversation.limits.change_day is reached (40)")
+})
+
 it("names what the report of a hook waits for, and its outcome afterwards", () => {
   const report = (more: Partial<EventStoryRecord["deliveries"][number]>): EventStoryRecord => ({
     ...story([]),

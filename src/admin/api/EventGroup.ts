@@ -10,7 +10,7 @@ import { byId, number, allowOne, page, paging, sorting, text, time, workspace } 
 import { NotFound, StateConflict } from "./Problems.ts"
 import { Entry } from "./QueueRecords.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
-import { ChangeFinding, Publication, runWithEvents } from "./RunRecords.ts"
+import { ChangeFinding, conclusion, Publication, runWithEvents } from "./RunRecords.ts"
 import { Reason } from "../../domain/Reason.ts"
 
 const CommitStatus = Schema.Struct({
@@ -35,6 +35,7 @@ const storyParts = {
       notices: Schema.optionalKey(Schema.Array(Reason)).annotate({
         description: "What its summary says about parts that were not read"
       }),
+      conclusion,
       publications: Schema.Array(Publication)
     })
   ),

@@ -317,6 +317,10 @@ const Step = Schema.Struct({
   operation: step.operation.annotateKey({ description: "Kind of the operation of a publication" })
 }).annotate({ identifier: "RunStep", description: "A step of a review with its time" })
 
+export const conclusion = maybeReason(
+  "Decision that takes the place of a summary of a model: why no model read the change, what a reply decided, or the decision about an issue"
+)
+
 export const RunDetails = Schema.Struct({
   ...runWithEvents,
   config_hash: text("Hash of the configuration of the run"),
@@ -329,9 +333,7 @@ export const RunDetails = Schema.Struct({
       "Deliveries, steps and the end with their times, oldest first, each step followed by its parts: at most 1000 steps. `storage.retention` limits how long steps are kept"
   }),
   summary: maybe("Summary in Markdown"),
-  conclusion: maybeReason(
-    "What is posted in place of a summary of a model: why no model read the change, or the decision about an issue"
-  ),
+  conclusion,
   skipped: maybeReason("Why there was nothing to review; no summary is posted then"),
   findings: Schema.Array(FollowedFinding),
   refuted: Schema.Array(Refuted),

@@ -156,6 +156,7 @@ export const storyParts = ({ deliveries, entries, isPartial, outcomes, runs, sta
     ...listedRunView(run),
     entry_id: run.entryId,
     notices: run.analysis?.notices ?? [],
+    ...withoutUndefined({ conclusion: run.analysis?.conclusion }),
     publications: publications.map(publicationView)
   }))
 })

@@ -99,6 +99,7 @@ const runStep = (run: StoryRun): Step => ({
         {run.cost_usd === null ? null : <span className="quiet">{formatUsd(run.cost_usd)}</span>}
       </div>
       {run.reason === undefined ? null : <p className="error-text">{tReason(run.reason)}</p>}
+      {run.conclusion === undefined ? null : <p className="quiet">{tReason(run.conclusion)}</p>}
       <Publications run={run} />
     </>
   )
