@@ -4,6 +4,7 @@ import { dirname, resolve } from "node:path"
 import { layerLock, locateDatabase, layerRecords } from "./Database.ts"
 import { fromConfig } from "./FromConfig.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
+import { cacheTtlSeconds } from "../config/schema/Storage.ts"
 import * as AnalysisSpool from "../store/AnalysisSpool.ts"
 import { Objects } from "../store/Objects.ts"
 import { Cache } from "../store/Cache.ts"
@@ -51,11 +52,9 @@ export const spool = Layer.unwrap(
   })
 )
 
-const defaultTtlSeconds = 3600
-
 /** The cache of responses of hosts and models. */
 export const cache = fromConfig(({ credential, document: { storage } }) => {
-  const { kind, redis, ttl_seconds = defaultTtlSeconds } = storage.cache
+  const { kind, redis, ttl_seconds = cacheTtlSeconds } = storage.cache
   const ttlMillis = ttl_seconds * 1000
   if (kind === "none") return Cache.layerNone
   if (kind === "memory") return MemoryCache.layerMemory({ ttlMillis })

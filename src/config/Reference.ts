@@ -2,17 +2,20 @@
 import { concepts, keyAliases, listNames, listSpellings } from "../domain/Vocabulary.ts"
 import type { Concept } from "../domain/Vocabulary.ts"
 import { Document } from "./Document.ts"
+import { findExample } from "./fields/Examples.ts"
 import { describeField } from "./fields/Field.ts"
 import type { FileOnly } from "./fields/Field.ts"
 import type { FieldShape, Shape } from "./fields/Shape.ts"
 import { expected, readShape, spellingsOfKey } from "./fields/Shape.ts"
 import { unconsumedAt } from "./fields/Unconsumed.ts"
 import { inEnglish } from "../text/en.ts"
+import { stringify } from "yaml"
 
 interface Row {
   readonly path: string
   readonly type: string
   readonly default: string
+  readonly example: string
   readonly meaning: string
 }
 
@@ -66,9 +69,12 @@ The configuration is one YAML document of at most 1 MiB. This page lists all fie
 
 const table = (rows: ReadonlyArray<Row>): string =>
   [
-    "| Field | Type | Default | Meaning |",
-    "|---|---|---|---|",
-    ...rows.map((row) => `| \`${row.path}\` | ${cell(row.type)} | ${cell(row.default)} | ${cell(row.meaning)} |`),
+    "| Field | Type | Default | Example | Meaning |",
+    "|---|---|---|---|---|",
+    ...rows.map(
+      (row) =>
+        `| \`${row.path}\` | ${cell(row.type)} | ${cell(row.default)} | ${cell(row.example)} | ${cell(row.meaning)} |`
+    ),
     ""
   ].join("\n")
 
@@ -103,6 +109,7 @@ const fieldRows = (path: string, field: FieldShape): ReadonlyArray<Row> => {
       path,
       type: typeOf(shape),
       default: defaultOf(field),
+      example: inYaml(findExample(field)),
       meaning: [
         describeField(meta),
         spelledOut ? "" : elsewhere.trim(),
@@ -149,6 +156,12 @@ const defaultOf = ({ required, meta, shape }: FieldShape): string => {
   if (shape.type === "object" && shape.fields.size > 0) return "–"
   return `\`${typeof value === "string" ? value : JSON.stringify(value)}\`${meta.default === undefined ? " (at run time)" : ""}`
 }
+
+/** Writes a value as YAML in one line. */
+const inYaml = (value: unknown): string =>
+  value === undefined
+    ? "–"
+    : `\`${stringify(value, { collectionStyle: "flow", lineWidth: 0, flowCollectionPadding: false }).trimEnd()}\``
 
 const rules = ({
   meta: { when, requiredWhen, exclusive, fileOnly, winsOver, refers, reserved },

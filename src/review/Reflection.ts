@@ -3,6 +3,7 @@
  * suppresses nothing. Pure.
  */
 import { canonicalCategory } from "../domain/CanonicalCategory.ts"
+import { memoryDefaults } from "../config/schema/Review.ts"
 import type { ReviewConfig } from "../config/schema/Review.ts"
 import type { Lesson } from "../domain/Lesson.ts"
 import type { Finding } from "../domain/Problem.ts"
@@ -27,8 +28,8 @@ const dayMillis = 86_400_000
 
 /** Default limits of the memory. */
 export const lessonBounds = ({ memory }: ReviewConfig["reflection"]) => ({
-  maxEntries: memory.max_entries ?? 500,
-  maxBytes: (memory.max_size_kb ?? 256) * 1024,
+  maxEntries: memory.max_entries ?? memoryDefaults.max_entries,
+  maxBytes: (memory.max_size_kb ?? memoryDefaults.max_size_kb) * 1024,
   keepMillis: memory.retention_days * dayMillis
 })
 

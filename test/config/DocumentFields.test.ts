@@ -1,6 +1,7 @@
 /** Every row of the field tables, and additional fields of the service: accepted, defaulted, limited, described. */
 import { Redacted } from "effect"
 import { describe, expect, it } from "vitest"
+import { findExample } from "../../src/config/fields/Examples.ts"
 import { describeField } from "../../src/config/fields/Field.ts"
 import { Document } from "../../src/config/Document.ts"
 import type { Path } from "../../src/config/document/Path.ts"
@@ -77,7 +78,29 @@ const rules = new Set([
 ])
 
 /** Defaults at run time where the tables have none. */
-const decided = { ".ignore_case": false, ".review_update_strategy": "update_existing" }
+const decided = {
+  ".ignore_case": false,
+  ".review_update_strategy": "update_existing",
+  "llm.retry.max_attempts": 3,
+  "llm.retry.respect_retry_after": true,
+  "llm.retry.backoff.kind": "exponential",
+  "llm.retry.backoff.base_ms": 1_000,
+  "llm.retry.backoff.max_ms": 30_000,
+  "llm.retry.backoff.jitter": true,
+  "agent.web_search.timeout_seconds": 30,
+  "review.fetch_extra.max_bytes": 262_144,
+  "review.fetch_extra.max_files": 200,
+  "review.reflection.memory.max_size_kb": 256,
+  "review.reflection.memory.max_entries": 500,
+  "storage.cache.ttl_seconds": 3_600,
+  "outputs.channels[].mention_author": false,
+  "outputs.channels[].mention_fallback": "skip",
+  "outputs.channels[].issue_mode": "per_problem",
+  "outputs.channels[].resolved_action": "close",
+  "outputs.channels[].add_owners_as_assignees": false,
+  "outputs.channels[].review_mode": "auto",
+  "outputs.channels[].review_event": "COMMENT"
+}
 
 /** Returns whether the value was read unchanged, except for names in another spelling. */
 const keeps = (found: unknown, written: unknown): boolean => {
@@ -155,6 +178,45 @@ describe("each row", () => {
     }
   )
 })
+
+describe("the example in the reference", () => {
+  /** Names that an example uses and the document around a field does not declare. */
+  const ofOthers = new Set(["NameUnknown", "ModelGroupUnknown"])
+  const examples = cases.flatMap((one) => {
+    const example = one.field === undefined || one.path.endsWith("<id>") ? undefined : findExample(one.field)
+    return example === undefined ? [] : [[one.path, JSON.stringify(example), example, one] as const]
+  })
+
+  it.each(examples)(
+    "of %s, %s, is a value of the field, and not its default",
+    (_, __, example, { around, field, place }) => {
+      const { issues } = readDocument(withValue(around, place, example), env, { baseDir: "/base", unset: "warnings" })
+      const refused = issues.filter(({ path, severity }) => severity === "error" && isUnder(path, formatPath(place)))
+      expect(refused.filter(({ reason }) => !ofOthers.has(reason._tag))).toEqual([])
+      expect(example).not.toEqual(field?.meta.default ?? field?.meta.runtimeDefault)
+    }
+  )
+
+  it("is there for every field, except for credentials and for what has fields of its own", () => {
+    const without = cases.filter(({ field }) => field !== undefined && findExample(field) === undefined)
+    const needed = without.filter(({ field }) => isValue(field?.shape))
+    expect(needed.map(({ path }) => path)).toEqual([])
+  })
+})
+
+/** Returns whether a value of the shape is written in one line and is no secret. */
+const isValue = (shape: Shape | undefined): boolean => {
+  switch (shape?.type) {
+    case "enum":
+      return shape.values.length > 1
+    case "scalar":
+      return shape.scalar !== "secret" && shape.scalar !== "any"
+    case "list":
+      return isValue(shape.item)
+    default:
+      return false
+  }
+}
 
 describe("the tables and the schema", () => {
   const root = readShape(Document)

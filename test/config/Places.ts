@@ -93,8 +93,9 @@ const surroundings: ReadonlyArray<readonly [RegExp, (tree: Tree) => Tree]> = [
   [/^outputs\.channels\[\]\.labels/, channel({ kind: "github_problem_issue" })],
   [/^outputs\.channels\[\]\.project_id/, channel({ kind: "gitlab_mr_review" })],
   [/^outputs\.channels\[\]\.(webhook_url)/, channel({ kind: "wecom_bot" })],
+  [/^outputs\.channels\[\]\.mentioned/, channel({ kind: "wecom_bot", webhook_url: "https://chat.example" })],
   [
-    /^outputs\.channels\[\]\.(secret|issue_link_card|mentioned)/,
+    /^outputs\.channels\[\]\.(secret|issue_link_card)/,
     channel({ kind: "feishu_bot", webhook_url: "https://chat.example" })
   ],
   [/^outputs\.channels\[\]\.app_secret/, channel({ kind: "feishu_app", app_id: "a", receive_id: "r" })],

@@ -181,7 +181,7 @@ const special: Readonly<Record<string, Samples>> = {
   },
   "outputs.channels[].notify_im_a.secret": { takes: [], refuses: [7] },
   "outputs.channels[].notify_im_a.secret_env": { takes: [], refuses: [7] },
-  "outputs.channels[].mentioned_mobile_list": { takes: [], refuses: ["a"] },
+  "outputs.channels[].mentioned_mobile_list": { takes: [["13800000000"]], refuses: ["a"] },
   "outputs.channels[].from": {
     takes: ["a@b.example"],
     refuses: ["a", "A <a@b.example>", "a@b.example, c@d.example", 7]

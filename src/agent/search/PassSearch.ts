@@ -3,6 +3,7 @@
  * `agent.web_search`, every query that leaves is counted and recorded, and the agent gets titles, addresses and short texts, never a page.
  */
 import { Clock, Duration, Effect, Exit } from "effect"
+import { searchTimeoutSeconds } from "../../config/schema/Agent.ts"
 import { redactCredentials } from "../../domain/RedactCredentials.ts"
 import type { SearchRecord } from "../../domain/AgentPass.ts"
 import { refusedText } from "../tools/Tool.ts"
@@ -29,7 +30,6 @@ const refuseQuery = (query: string): string | undefined => {
   return undefined
 }
 
-const defaultTimeoutSeconds = 30
 const maxCallSeconds = 600
 
 interface PassSearchRequest {
@@ -46,7 +46,7 @@ interface PassSearchRequest {
 /** Maximum time of one call of the tool: the timeouts of its providers together. */
 export const searchSeconds = ({
   chain,
-  timeoutSeconds = defaultTimeoutSeconds
+  timeoutSeconds = searchTimeoutSeconds
 }: Pick<PassSearchRequest, "chain" | "timeoutSeconds">): number =>
   Math.min(maxCallSeconds, chain.length * timeoutSeconds)
 
@@ -54,7 +54,7 @@ export const searchSeconds = ({
 export const openPassSearch = Effect.fnUntraced(function* (request: PassSearchRequest) {
   const context = yield* Effect.context<WebSearch>()
   const web = yield* WebSearch
-  const { chain, maxQueries, searxng, timeoutSeconds = defaultTimeoutSeconds } = request
+  const { chain, maxQueries, searxng, timeoutSeconds = searchTimeoutSeconds } = request
   const keys = chain.flatMap(({ key }) => key ?? [])
   let used = request.used
 

@@ -2,13 +2,12 @@
  * Limits what a run may read beyond its diff: paths, number of files and bytes. Passes with the same checkout share the
  * allowance.
  */
+import { extraDefaults } from "../../config/schema/Review.ts"
 import type { ReviewConfig } from "../../config/schema/Review.ts"
 import { anyGlob } from "../../domain/Globs.ts"
 import type { Checkout } from "../../vcs/Checkout.ts"
 import type { MountedContext } from "../../vcs/ContextRepositories.ts"
 
-/** Defaults where `review.fetch_extra` is not set. */
-const defaults = { maxBytes: 256 * 1024, maxFiles: 200 }
 /** Searches of one review, found or not: each reads through the repository. */
 const maxSearches = 100
 
@@ -40,8 +39,8 @@ export class ContextAllowance {
 
   constructor(checkout: Checkout, limits: ReviewConfig["fetch_extra"], context: ReadonlyArray<MountedContext>) {
     this.#used = getUsage(checkout)
-    this.#maxBytes = limits.max_bytes ?? defaults.maxBytes
-    this.#maxFiles = limits.max_files ?? defaults.maxFiles
+    this.#maxBytes = limits.max_bytes ?? extraDefaults.max_bytes
+    this.#maxFiles = limits.max_files ?? extraDefaults.max_files
     this.#isAllowed = limits.allow_paths === undefined ? undefined : anyGlob(limits.allow_paths)
     this.#context = context
   }

@@ -74,6 +74,9 @@ export type SandboxConfig = Resolved<typeof SandboxConfig>
 /** Default of `web_search.max_queries`. */
 export const defaultQueries = 20
 
+/** Seconds that one provider of a search may take where `agent.web_search.timeout_seconds` has no value. */
+export const searchTimeoutSeconds = 30
+
 const signInGroup = (text: FieldKey) => optional(Text, text, { refers: "chain" })
 
 const agentFields = <const C extends Schema.Constraint>(credentials: C) => ({
@@ -103,7 +106,9 @@ const agentFields = <const C extends Schema.Constraint>(credentials: C) => ({
       enabled: defaulted(Flag, false, "agent.web_search.enabled"),
       providers: defaulted(list(Text, { unique: true }), [], "agent.web_search.providers"),
       exclude: defaulted(list(Text, { unique: true }), [], "agent.web_search.exclude"),
-      timeout_seconds: optional(int(1, 300), "agent.web_search.timeout_seconds"),
+      timeout_seconds: optional(int(1, 300), "agent.web_search.timeout_seconds", {
+        runtimeDefault: searchTimeoutSeconds
+      }),
       max_queries: defaulted(int(1, 1000), defaultQueries, "agent.web_search.max_queries"),
       credentials,
       searxng: group(

@@ -114,12 +114,22 @@ export const ModelEntry = Schema.Struct({
 })
 export type ModelEntry = Resolved<typeof ModelEntry>
 
-/** Delay between attempts. Used by llm.retry (no defaults) and queue.retry (with defaults). */
+/** Applies where `llm.retry` has no value. */
+export const retryDefaults = {
+  max_attempts: 3,
+  respect_retry_after: true,
+  backoff: { kind: "exponential", base_ms: 1_000, max_ms: 30_000, jitter: true }
+} as const
+const backoffDefaults = retryDefaults.backoff
+
+/** Delay between attempts. Used by llm.retry (defaults at run time) and queue.retry (with defaults). */
 export const Backoff = Schema.Struct({
-  kind: optional(choice("exponential", "linear", "constant"), "llm.retry.backoff.kind"),
-  base_ms: optional(int(0), "llm.retry.backoff.base_ms"),
-  max_ms: optional(int(0), "llm.retry.backoff.max_ms"),
-  jitter: optional(Flag, "llm.retry.backoff.jitter")
+  kind: optional(choice("exponential", "linear", "constant"), "llm.retry.backoff.kind", {
+    runtimeDefault: backoffDefaults.kind
+  }),
+  base_ms: optional(int(0), "llm.retry.backoff.base_ms", { runtimeDefault: backoffDefaults.base_ms }),
+  max_ms: optional(int(0), "llm.retry.backoff.max_ms", { runtimeDefault: backoffDefaults.max_ms }),
+  jitter: optional(Flag, "llm.retry.backoff.jitter", { runtimeDefault: backoffDefaults.jitter })
 })
 export type Backoff = Resolved<typeof Backoff>
 
@@ -166,8 +176,10 @@ export const LlmConfig = Schema.Struct({
   }),
   retry: group(
     {
-      max_attempts: optional(PositiveInt, "llm.retry.max_attempts"),
-      respect_retry_after: optional(Flag, "llm.retry.respect_retry_after"),
+      max_attempts: optional(PositiveInt, "llm.retry.max_attempts", { runtimeDefault: retryDefaults.max_attempts }),
+      respect_retry_after: optional(Flag, "llm.retry.respect_retry_after", {
+        runtimeDefault: retryDefaults.respect_retry_after
+      }),
       backoff: optional(Backoff, "llm.retry.backoff"),
       give_up_after_seconds: optional(PositiveNumber, "llm.retry.give_up_after_seconds")
     },

@@ -113,8 +113,10 @@ export const Channel = Schema.Struct({
   trigger: optional(Text, "outputs.channels[].trigger", {
     refers: "trigger"
   }),
-  mention_author: optional(Flag, "outputs.channels[].mention_author"),
-  mention_fallback: optional(choice("all", "skip"), "outputs.channels[].mention_fallback"),
+  mention_author: optional(Flag, "outputs.channels[].mention_author", { runtimeDefault: false }),
+  mention_fallback: optional(choice("all", "skip"), "outputs.channels[].mention_fallback", {
+    runtimeDefault: "skip"
+  }),
   no_problems: optional(Schema.Struct(noProblems()), "outputs.channels[].no_problems"),
   commit_url_template: optional(Text, "outputs.channels[].commit_url_template"),
   revision_url_template: optional(Text, "outputs.channels[].revision_url_template"),
@@ -138,27 +140,38 @@ export const Channel = Schema.Struct({
   labels: optional(list(Text), "outputs.channels[].labels", {
     when: kinds("github_problem_issue", "github_issue", "gitlab_problem_issue")
   }),
-  issue_mode: optional(choice("per_problem", "consolidated", "per_commit"), "outputs.channels[].issue_mode", issues),
+  issue_mode: optional(choice("per_problem", "consolidated", "per_commit"), "outputs.channels[].issue_mode", {
+    ...issues,
+    runtimeDefault: "per_problem"
+  }),
   issue_link_card: optional(choice("brief", "titles", "full"), "outputs.channels[].issue_link_card", {
     when: kinds("feishu_bot", "feishu_app"),
     runtimeDefault: "titles"
   }),
-  resolved_action: optional(
-    choice("none", "close", "mark_resolved", "delete"),
-    "outputs.channels[].resolved_action",
-    issues
-  ),
+  resolved_action: optional(choice("none", "close", "mark_resolved", "delete"), "outputs.channels[].resolved_action", {
+    ...issues,
+    runtimeDefault: "close"
+  }),
   assign_committer: defaulted(Flag, true, "outputs.channels[].assign_committer", issues),
   owners_file: defaulted(Text, "OWNERS", "outputs.channels[].owners_file", issues),
-  add_owners_as_assignees: optional(Flag, "outputs.channels[].add_owners_as_assignees", issues),
+  add_owners_as_assignees: optional(Flag, "outputs.channels[].add_owners_as_assignees", {
+    ...issues,
+    runtimeDefault: false
+  }),
   severity_label_prefix: optional(Text, "outputs.channels[].severity_label_prefix", issues),
   severity_label_colors: optional(
     map(matching(/^#?[0-9A-Fa-f]{6}$/, { _tag: "HexColour" })),
     "outputs.channels[].severity_label_colors",
     issues
   ),
-  review_mode: optional(choice("auto", "review", "comment"), "outputs.channels[].review_mode", reviews),
-  review_event: optional(choice("COMMENT", "REQUEST_CHANGES"), "outputs.channels[].review_event", reviews),
+  review_mode: optional(choice("auto", "review", "comment"), "outputs.channels[].review_mode", {
+    ...reviews,
+    runtimeDefault: "auto"
+  }),
+  review_event: optional(choice("COMMENT", "REQUEST_CHANGES"), "outputs.channels[].review_event", {
+    ...reviews,
+    runtimeDefault: "COMMENT"
+  }),
   review_approve: optional(choice("never", "when_clean"), "outputs.channels[].review_approve", {
     ...reviews,
     runtimeDefault: "never"

@@ -21,6 +21,12 @@ import {
 } from "../fields/Scalars.ts"
 import { FieldGlob, Glob, Matcher } from "../formats/Patterns.ts"
 
+/** Most bytes and paths that a review reads beyond its diff, where `review.fetch_extra` has no value. */
+export const extraDefaults = { max_bytes: 256 * 1024, max_files: 200 } as const
+
+/** Limits of the lessons where `review.reflection.memory` has no value. */
+export const memoryDefaults = { max_size_kb: 256, max_entries: 500 } as const
+
 const Time = matching(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/, { _tag: "TimeOfDay" })
 
 export const Window = withShorthand(
@@ -110,8 +116,8 @@ export const ReviewConfig = Schema.Struct({
   ),
   fetch_extra: group(
     {
-      max_bytes: optional(PositiveInt, "review.fetch_extra.max_bytes"),
-      max_files: optional(PositiveInt, "review.fetch_extra.max_files"),
+      max_bytes: optional(PositiveInt, "review.fetch_extra.max_bytes", { runtimeDefault: extraDefaults.max_bytes }),
+      max_files: optional(PositiveInt, "review.fetch_extra.max_files", { runtimeDefault: extraDefaults.max_files }),
       allow_paths: optional(list(Glob), "review.fetch_extra.allow_paths")
     },
     "review.fetch_extra"
@@ -135,8 +141,12 @@ export const ReviewConfig = Schema.Struct({
       mode: optional(choice("off", "light", "thorough"), "review.reflection.mode"),
       memory: group(
         {
-          max_size_kb: optional(PositiveInt, "review.reflection.memory.max_size_kb"),
-          max_entries: optional(PositiveInt, "review.reflection.memory.max_entries"),
+          max_size_kb: optional(PositiveInt, "review.reflection.memory.max_size_kb", {
+            runtimeDefault: memoryDefaults.max_size_kb
+          }),
+          max_entries: optional(PositiveInt, "review.reflection.memory.max_entries", {
+            runtimeDefault: memoryDefaults.max_entries
+          }),
           retention_days: defaulted(PositiveInt, 90, "review.reflection.memory.retention_days")
         },
         "review.reflection.memory"

@@ -4,6 +4,9 @@ import type { Resolved } from "../fields/Field.ts"
 import { defaulted, group, optional } from "../fields/Field.ts"
 import { choice, EnvName, Flag, int, named, PositiveInt, Text } from "../fields/Scalars.ts"
 
+/** Seconds that a response is cached where `storage.cache.ttl_seconds` has no value. */
+export const cacheTtlSeconds = 3600
+
 const retention = (of: "recent_runs" | "events" | "config_revisions" | "queue", count: number) =>
   group(
     {
@@ -30,7 +33,7 @@ export const StorageConfig = Schema.Struct({
     {
       kind: defaulted(named("cacheKind"), "memory", "storage.cache.kind"),
       redis: group({ url_env: optional(EnvName, "storage.cache.redis.url_env") }, "storage.cache.redis"),
-      ttl_seconds: optional(PositiveInt, "storage.cache.ttl_seconds")
+      ttl_seconds: optional(PositiveInt, "storage.cache.ttl_seconds", { runtimeDefault: cacheTtlSeconds })
     },
     "storage.cache"
   ),

@@ -2,6 +2,7 @@
  * Retry policy for one model of a chain: `llm.retry`, overridden by `llm.per_provider_overrides`. Pure; time and randomness are
  * arguments.
  */
+import { retryDefaults } from "../../config/schema/Llm.ts"
 import type { LlmConfig } from "../../config/schema/Llm.ts"
 import { backoffMillis } from "../../domain/Backoff.ts"
 import type { BackoffPolicy } from "../../domain/Backoff.ts"
@@ -18,10 +19,10 @@ export interface RetryPolicy {
 
 /** Applies where `llm.retry` has no value. */
 export const defaultRetryPolicy: RetryPolicy = {
-  maxAttempts: 3,
+  maxAttempts: retryDefaults.max_attempts,
   countsRefusals: false,
-  respectRetryAfter: true,
-  backoff: { kind: "exponential", base_ms: 1_000, max_ms: 30_000, jitter: true },
+  respectRetryAfter: retryDefaults.respect_retry_after,
+  backoff: retryDefaults.backoff,
   giveUpMillis: undefined
 }
 

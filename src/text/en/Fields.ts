@@ -96,7 +96,7 @@ export const fieldTexts = {
   "agent.web_search.searxng.engines": "Engines, comma-separated.",
   "agent.web_search.searxng.language": "Language code.",
   "agent.web_search.searxng.safesearch": "Safe-search level.",
-  "agent.web_search.timeout_seconds": "Timeout of one provider in seconds. Default: 30.",
+  "agent.web_search.timeout_seconds": "Timeout of one provider in seconds.",
   allow_empty:
     "Accept a document without anything else, or one without triggers in place of one that had some. Otherwise both are refused: a truncated file looks the same.",
   compression: "Diffs that are too large for the model.",
@@ -622,7 +622,7 @@ export const fieldTexts = {
   "storage.cache.redis":
     "Redis connection, shared with queue, catalog cache and configuration source where those use redis.",
   "storage.cache.redis.url_env": "Environment variable that holds the connection string.",
-  "storage.cache.ttl_seconds": "Seconds that a response is cached. Default: 3600.",
+  "storage.cache.ttl_seconds": "Seconds that a response is cached.",
   "storage.database": "Database.",
   "storage.database.kind": "Database backend.",
   "storage.database.migrate": "`auto` applies migrations at start, `verify` only checks that they are applied.",

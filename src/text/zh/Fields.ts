@@ -82,7 +82,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "agent.web_search.searxng.engines": "搜索引擎，以逗号分隔。",
   "agent.web_search.searxng.language": "语言代码。",
   "agent.web_search.searxng.safesearch": "安全搜索级别。",
-  "agent.web_search.timeout_seconds": "一个提供商的超时秒数。默认：30。",
+  "agent.web_search.timeout_seconds": "一个提供商的超时秒数。",
   allow_empty:
     "接受没有其他内容的文档，或在原有触发器时接受没有触发器的文档。否则两者都会被拒绝：被截断的文件看起来也是这样。",
   compression: "对模型而言过大的差异。",
@@ -556,7 +556,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "storage.cache.kind": "代码托管平台和模型响应的缓存：在各进程中、在 Redis 中供所有节点使用，或不缓存。",
   "storage.cache.redis": "Redis 连接，使用 redis 的队列、目录缓存和配置来源共用。",
   "storage.cache.redis.url_env": "保存连接字符串的环境变量。",
-  "storage.cache.ttl_seconds": "响应缓存的秒数。默认：3600。",
+  "storage.cache.ttl_seconds": "响应缓存的秒数。",
   "storage.database": "数据库。",
   "storage.database.kind": "数据库后端。",
   "storage.database.migrate": "`auto` 在启动时执行迁移，`verify` 只检查是否已执行。",
