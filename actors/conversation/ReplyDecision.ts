@@ -54,7 +54,7 @@ const isSameAuthor = (one: string | undefined, other: string | undefined): boole
 
 export const decideReply = (situation: ReplySituation): ReplyDecision => {
   const { account, comment, isLocked, isOurThread, maxInThread, texts } = situation
-  if (comment === undefined) return ignore({ _tag: "CommentDeleted" })
+  if (comment === undefined) return ignore({ _tag: "CommentNotFound" })
   const { author, body, isBot, isOurs } = comment
   if (isOurs) return ignore({ _tag: "OwnComment" })
   if (isBot) return ignore({ _tag: "CommentOfBot", account: author ?? "" })

@@ -86,7 +86,7 @@ const edit = (context: ApiContext): ApiAnswer | undefined => {
   }
 }
 
-/** Replies of people: on GitHub replies, on Gitea comments of another review on the same line. */
+/** Replies of people: on GitHub replies, on Gitea further comments of the review that they reply to. */
 const answersTo = (comment: DemoReviewComment, thread: FakeThread) =>
   thread.answers.map(({ user, body, createdAt, id }, i) => ({
     id: id ?? comment.id * 1000 + i,
@@ -114,11 +114,17 @@ const withAnswers = (context: ApiContext, answer: ApiAnswer): ApiAnswer => {
 const gitea = (route: DemoRoute): DemoRoute => {
   if (route.method === "GET" && route.path.endsWith("/pulls/{index}/reviews")) {
     return over(route, (context, answer) => {
-      const ids = new Set(pullsOf(context).flatMap((pull) => [...(dismissedReviews.get(pull) ?? [])]))
+      const pulls = pullsOf(context)
+      const ids = new Set(pulls.flatMap((pull) => [...(dismissedReviews.get(pull) ?? [])]))
+      const reviews = new Map(pulls.flatMap((pull) => pull.reviews.map((review) => [review.id, review] as const)))
+      const withReplies = (one: object) => {
+        const id = field(one, "id", isNumber) ?? 0
+        const comments = reviews.get(id)?.comments
+        const count = comments?.reduce((sum, comment) => sum + 1 + getThread(comment).answers.length, 0)
+        return { ...one, dismissed: ids.has(id), ...(count === undefined ? {} : { comments_count: count }) }
+      }
       const body = isList(answer.body)
-        ? answer.body.map((one) =>
-            isObject(one) ? { ...one, dismissed: ids.has(field(one, "id", isNumber) ?? 0) } : one
-          )
+        ? answer.body.map((one) => (isObject(one) ? withReplies(one) : one))
         : answer.body
       return { ...answer, body }
     })

@@ -3,7 +3,7 @@ import type { Params } from "../ReasonParams.ts"
 
 export const conversationReasons = {
   ConversationOff: {},
-  CommentDeleted: {},
+  CommentNotFound: {},
   CommentOfBot: { account: "text" },
   ConversationLocked: {},
   AddressesOthers: {},

@@ -74,6 +74,10 @@ const maxPlaces = 200
 /** Place of a comment: below the change or issue, or in a thread whose first comment is `root`. */
 type Located = { readonly root: undefined } | { readonly root: Line; readonly lines: ReadonlyArray<Line> }
 
+/** Orders the reviews of one comment, which may be replies of the account, after those with more, which people may have replied to. */
+const byReplies = <R extends { readonly comments_count?: number | null | undefined }>(reviews: ReadonlyArray<R>) =>
+  reviews.toSorted((a, b) => Number(b.comments_count !== 1) - Number(a.comments_count !== 1))
+
 const makeLocate = (rest: Rest, self: ForgeClient["self"], reviews: GiteaReviewList) => {
   const findLine = Effect.fnUntraced(function* (repo: Repo, number: number, id: string) {
     const account = yield* self
@@ -83,7 +87,8 @@ const makeLocate = (rest: Rest, self: ForgeClient["self"], reviews: GiteaReviewL
       Effect.map(reviews.comments(repo, number, review), (lines) =>
         lines.map((line) => ({ ...line, review: review.id }))
       )
-    const own = (yield* Effect.forEach(published.filter(isOurs).slice(0, maxOwnReviews), read)).flat()
+    const ours = byReplies(published.filter(isOurs)).slice(0, maxOwnReviews)
+    const own = (yield* Effect.forEach(ours, read)).flat()
     const lines = [...own]
     for (const review of published.filter((one) => !isOurs(one)).slice(0, maxOtherReviews)) {
       if (lines.some((line) => String(line.id) === id)) break

@@ -40,7 +40,7 @@ export interface Conversation {
 export type CommentReaction = "eyes" | "thumbs_up" | "confused"
 
 export interface HostConversations {
-  /** Returns the conversation of a comment; undefined if the comment was deleted. `number` is undefined for a commit, which `head` names. */
+  /** Returns the conversation of a comment; undefined if the comment was deleted or is not among those that are read. `number` is undefined for a commit, which `head` names. */
   readonly read: (
     repo: Repo,
     target: ConversationTarget,

@@ -3,7 +3,7 @@ import type { conversationReasons } from "../../domain/reasons/Conversation.ts"
 
 export const conversationTexts = {
   ConversationOff: "{=review.conversation.enabled} is false",
-  CommentDeleted: "the comment was deleted",
+  CommentNotFound: "the comment was not found: it was deleted, or the change has more reviews than are read",
   CommentOfBot: "{account} is a bot",
   ConversationLocked: "the conversation is locked",
   AddressesOthers: "the comment is addressed to somebody else",

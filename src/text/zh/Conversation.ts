@@ -3,7 +3,7 @@ import type { conversationReasons } from "../../domain/reasons/Conversation.ts"
 
 export const conversationTexts = {
   ConversationOff: "{=review.conversation.enabled} 为 false",
-  CommentDeleted: "评论已删除",
+  CommentNotFound: "未找到该评论：它已被删除，或变更的评审数超过读取上限",
   CommentOfBot: "{account} 是机器人",
   ConversationLocked: "讨论已锁定",
   AddressesOthers: "评论是写给其他人的",

@@ -51,7 +51,7 @@ describe("decideReply", () => {
     ],
     ["a comment of a bot", situation([ours(), text("ci", "@aicr failed", { isBot: true })]), "CommentOfBot"],
     ["our own text", situation([ours(), ours("@aicr why?")]), "OwnComment"],
-    ["a deleted comment", situation([ours()], { comment: undefined }), "CommentDeleted"],
+    ["a deleted comment", situation([ours()], { comment: undefined }), "CommentNotFound"],
     ["a locked conversation", situation([ours(), text("ada", "@aicr why?")], { isLocked: true }), "ConversationLocked"],
     ["a comment to another person", situation([ours(), text("ada", "@bob look")]), "AddressesOthers"],
     ["a thread of people", situation([text("bob", "hm"), text("ada", "why?")]), "NotAddressed"],

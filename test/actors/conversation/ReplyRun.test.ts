@@ -99,7 +99,7 @@ each("comments that need no reply have no run, and cost no call of a model", () 
       [conversations.write("t3", "ada", "Why?"), "ThreadOfPeople"],
       [conversations.write("t4", "ada", "Why?"), "NotAddressed"],
       [conversations.write("t1", "ada", "@bob why?"), "AddressesOthers"],
-      [{ id: "gone", on: "pull_request", kind: "line", thread: "t1" }, "CommentDeleted"]
+      [{ id: "gone", on: "pull_request", kind: "line", thread: "t1" }, "CommentNotFound"]
     ] as const satisfies ReadonlyArray<readonly [CommentPlace, string]>
     for (const [comment, expected] of cases) {
       const { entry, runs } = yield* deliver(comment)

@@ -472,6 +472,23 @@ describe.each(["gitea", "forgejo"] as const)("%s", (kind) => {
     expect(pull.comments).toHaveLength(2)
   })
 
+  it("finds a reply to an old review, however often the account has replied since", async () => {
+    await begin(kind)
+    const comment = await post("A finding")
+    const [first] = host.pull.reviews
+    if (first === undefined) throw new Error("no review")
+    for (let i = 0; i < 60; i++)
+      host.pull.reviews.push({
+        ...first,
+        id: host.forge.state.nextId(),
+        comments: [{ ...comment, id: host.forge.state.nextId(), body: `reply ${i}` }]
+      })
+    const place = replyOf(kind, comment, "And now?")
+    const found = await read(place)
+    expect(found?.comments.at(-1)).toMatchObject({ id: place.id, body: "And now?" })
+    expect(found?.comments[0]).toMatchObject({ body: `A finding\n\n${mark}` })
+  })
+
   it("finds a comment in a review of a person", async () => {
     await begin(kind)
     const comment = await post("A finding")
