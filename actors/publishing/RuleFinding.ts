@@ -57,9 +57,9 @@ const withRuling = (analysis: Analysis, { counts, fp }: FindingRuling): Analysis
 const findRuled = (run: Run | undefined, { fp }: FindingRuling): Finding | undefined =>
   run?.analysis?.findings.find(({ fingerprint }) => fingerprint === fp)
 
-/** Seconds from the start of a review to its analysis, which its summary names. */
+/** Seconds from the start of a review to its analysis, which its summary names: the status that it began with has an earlier row. */
 const readSeconds = Effect.fnUntraced(function* ({ createdAt, id, startedAt }: Run) {
-  const [first] = yield* (yield* Outbox).history(id)
+  const first = (yield* (yield* Outbox).history(id)).find(({ operation }) => operation._tag === "Summary")
   return first === undefined ? undefined : Math.max(0, Math.round((first.createdAt - (startedAt ?? createdAt)) / 1000))
 })
 

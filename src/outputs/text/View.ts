@@ -78,7 +78,8 @@ const whyBlock = (
 
 /** Renders a finding for people who copy it into a coding agent, in plain text. */
 const agentBlock = ({ anchor, problem }: Finding, safe: SafeText): string => {
-  const { category, line = anchor?.line, message, severity, suggestion, title } = problem
+  const { category, message, severity, suggestion, title } = problem
+  const line = anchor?.line ?? problem.line
   const first = anchor?.start ?? line
   const lines = line === undefined ? [] : [`Lines: ${first === line ? line : `${first}-${line}`}`]
   return safe

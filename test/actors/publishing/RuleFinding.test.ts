@@ -11,6 +11,7 @@ import type { Finding } from "../../../src/domain/Problem.ts"
 import { HostTraffic } from "../../../src/forge/HostTraffic.ts"
 import { Forges } from "../../../src/forge/Forges.ts"
 import { AuthorGuess } from "../../../src/outputs/AuthorGuess.ts"
+import { Outputs } from "../../../src/outputs/Outputs.ts"
 import * as OutputsLayer from "../../../src/outputs/OutputsLayer.ts"
 import { Cache } from "../../../src/store/Cache.ts"
 import { Outbox } from "../../../src/store/Outbox.ts"
@@ -107,6 +108,34 @@ it.effect("changes the verdict, the summary and the status, once per decision", 
     // The same decision once more has ids of its own: what people read follows again.
     assert.strictEqual(yield* ruleFinding(hold, key, rule(grave.fingerprint, false, "three")), "published")
     assert.lengthOf(yield* rows(id), 6)
+  }).pipe(Effect.provide(world))
+)
+
+it.effect("the summary keeps the seconds that the review took, which began with a status", () =>
+  Effect.gen(function* () {
+    const runs = yield* Runs
+    const outbox = yield* Outbox
+    const outputs = yield* Outputs
+    const workspace = (yield* ConfigStore).current().workspaces.get("w")
+    if (workspace === undefined) return assert.fail("no workspace")
+    const begun = { entryId: "h1", workspace: "w", targetKey: key, change, head: "h1", base: "b", configHash: "c" }
+    const { id = "" } = (yield* runs.begin({ ...begun, verdict: failure }, token, 1000)) ?? {}
+    const input = { runId: id, targetKey: key, change, head: "h1", workspace, runUrl: undefined }
+    const found = analysis([grave, minor])
+    yield* outbox.add(outputs.status(input, "pending", { _tag: "ReviewInProgress" }), 1100)
+    const planned = outputs.plan({ ...input, analysis: found, seconds: 7 })
+    assert.isTrue(yield* runs.complete(id, token, found, planned, 8000, failure))
+    const summaries = Effect.map(outbox.ofRun(id), (all) =>
+      all.flatMap(({ operation }) => (operation._tag === "Summary" ? [operation.body] : []))
+    )
+    const [before] = yield* summaries
+    yield* ruleFinding(yield* holdTarget(key), key, rule(grave.fingerprint, false, "one"))
+    const after = (yield* summaries).at(-1)
+    assert.deepStrictEqual(
+      [before, after].map((body) => body?.includes("· 7 s")),
+      [true, true]
+    )
+    assert.notStrictEqual(after, before)
   }).pipe(Effect.provide(world))
 )
 

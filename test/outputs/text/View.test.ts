@@ -15,6 +15,13 @@ describe("a problem", () => {
       title_link: "[Title 3](http://forge.test/a) · `src/a.ts`:3"
     })
   })
+
+  it("has the same lines in the block for coding agents, wherever the model placed it", () => {
+    const one = finding(3)
+    const view = problemView({ ...one, problem: { ...one.problem, line: 9 } }, style, undefined)
+    expect(view.place_link).toBe("`src/a.ts`:3")
+    expect(view.agent_block).toContain("\nLines: 3\n")
+  })
 })
 
 it.each([
