@@ -35,6 +35,7 @@ import { templateCommand } from "../cli/TemplateCommand.ts"
 import { WarningLimits } from "../observability/LimitedWarnings.ts"
 import * as StoredRevisions from "./StoredRevisions.ts"
 import * as UsageErrors from "../cli/UsageErrors.ts"
+import { forgetCommand } from "../cli/ForgetCommand.ts"
 import { tokenCommand } from "../cli/TokenCommand.ts"
 import { verifyCommand } from "../cli/VerifyCommand.ts"
 import { whyCommand } from "../cli/WhyCommand.ts"
@@ -92,6 +93,7 @@ export const aicr = Command.make("aicr").pipe(
         statsCommand(load(() => import("./AdminAccess.ts"))),
         dashboardCommand(load(() => import("./AdminAccess.ts"))),
         tokenCommand(load(() => import("./AdminAccess.ts"))),
+        forgetCommand(load(() => import("./AdminAccess.ts"))),
         nodesCommand(load(() => import("./NodeList.ts"))),
         dbCommand(
           load(() => import("./DatabaseMigrations.ts")),

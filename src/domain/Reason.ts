@@ -19,6 +19,7 @@ import { modelReasons } from "./reasons/Model.ts"
 import { nodeReasons } from "./reasons/Node.ts"
 import { noticeReasons } from "./reasons/Notice.ts"
 import { originReasons } from "./reasons/Origin.ts"
+import { personReasons } from "./reasons/Person.ts"
 import { publicationReasons } from "./reasons/Publication.ts"
 import { queueReasons } from "./reasons/Queue.ts"
 import { refusalReasons } from "./reasons/Refusal.ts"
@@ -53,6 +54,7 @@ export const reasons = joinTables(
   nodeReasons,
   noticeReasons,
   originReasons,
+  personReasons,
   publicationReasons,
   queueReasons,
   checkReasons,

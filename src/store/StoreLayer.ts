@@ -22,6 +22,7 @@ import type { Outbox } from "./Outbox.ts"
 import type { Outcomes } from "./Outcomes.ts"
 import type { Settlements } from "./Settlements.ts"
 import type { Payloads } from "./Payloads.ts"
+import type { PersonRecords } from "./PersonRecords.ts"
 import * as ProjectRules from "./ProjectRules.ts"
 import * as PullBases from "./PullBases.ts"
 import type { Receipts } from "./Receipts.ts"
@@ -38,6 +39,7 @@ import * as SqlOutbox from "./publications/SqlOutbox.ts"
 import * as SqlOutcomes from "./runs/SqlOutcomes.ts"
 import * as SqlSettlements from "./runs/SqlSettlements.ts"
 import * as SqlPayloads from "./events/SqlPayloads.ts"
+import * as SqlPersonRecords from "./people/SqlPersonRecords.ts"
 import * as SqlReceipts from "./events/SqlReceipts.ts"
 import * as SqlRejectedSignatures from "./events/SqlRejectedSignatures.ts"
 import * as SqlRuns from "./runs/SqlRuns.ts"
@@ -51,6 +53,7 @@ export type Records =
   | Receipts
   | RejectedSignatures
   | Payloads
+  | PersonRecords
   | ProjectRules.ProjectRules
   | PullBases.PullBases
   | RunLogs.RunLogs
@@ -84,6 +87,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlReceipts.layer,
     SqlRejectedSignatures.layer,
     SqlPayloads.layer,
+    SqlPersonRecords.layer,
     ProjectRules.layer,
     PullBases.layer,
     RunLogs.layer,

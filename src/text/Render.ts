@@ -10,6 +10,7 @@ import { Predicate } from "effect"
 import type { Reason, ReasonTag } from "../domain/Reason.ts"
 import type { checkReasons } from "../domain/reasons/Check.ts"
 import type { configurationReasons } from "../domain/reasons/Configuration.ts"
+import type { personReasons } from "../domain/reasons/Person.ts"
 import type { pageTexts } from "./en/Pages.ts"
 
 /** A language without one of these keys does not compile. */
@@ -26,7 +27,7 @@ interface TextsOf<Reasons> {
 export type LanguageTexts = TextsOf<Readonly<Record<ReasonTag, string>>>
 
 /** Reasons whose texts the dashboard loads with the pages that show them. */
-type PagedTag = keyof typeof checkReasons | keyof typeof configurationReasons
+type PagedTag = keyof typeof checkReasons | keyof typeof configurationReasons | keyof typeof personReasons
 
 /** Texts of a language apart from those that the dashboard loads with their pages. */
 export type CommonTexts = TextsOf<Readonly<Record<Exclude<ReasonTag, PagedTag>, string>>>

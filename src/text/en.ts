@@ -6,8 +6,12 @@ import { render } from "./Render.ts"
 import { common } from "./en/Common.ts"
 import { checkTexts } from "./en/Check.ts"
 import { configurationTexts } from "./en/Configuration.ts"
+import { personTexts } from "./en/Person.ts"
 
-export const en: LanguageTexts = { ...common, reasons: joinTables(common.reasons, configurationTexts, checkTexts) }
+export const en: LanguageTexts = {
+  ...common,
+  reasons: joinTables(common.reasons, configurationTexts, checkTexts, personTexts)
+}
 
 /** Text of a reason in English: for commands, and for what is published in English. */
 export const inEnglish = (reason: Reason): string => render(en, reason)

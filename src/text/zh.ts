@@ -6,8 +6,12 @@ import { render } from "./Render.ts"
 import { common } from "./zh/Common.ts"
 import { checkTexts } from "./zh/Check.ts"
 import { configurationTexts } from "./zh/Configuration.ts"
+import { personTexts } from "./zh/Person.ts"
 
-export const zh: LanguageTexts = { ...common, reasons: joinTables(common.reasons, configurationTexts, checkTexts) }
+export const zh: LanguageTexts = {
+  ...common,
+  reasons: joinTables(common.reasons, configurationTexts, checkTexts, personTexts)
+}
 
 /** Text of a reason in Chinese: for what is published in Chinese. */
 export const inChinese = (reason: Reason): string => render(zh, reason)

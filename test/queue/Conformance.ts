@@ -1,6 +1,7 @@
 /** Contract of every store of the queue. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { maxLosses } from "../../src/domain/Entry.ts"
 import { verbatimReason } from "../../src/domain/Reason.ts"
@@ -660,6 +661,33 @@ export const conformance = (
           })
           for (const id of [next.entryId, "none"])
             assert.deepStrictEqual(yield* control.cancelEntry(id, verbatimReason("again")), nothingCancelled)
+        })
+      )
+
+      it.effect("replace the texts of ended entries only, and remove what stores keep of them", () =>
+        Effect.gen(function* () {
+          const control = yield* QueueControl
+          const item = admission({ number: 901, workspace: "erased" })
+          const change = { ...item.change, title: "Words of a person", author: { username: "alice" } }
+          const ended = yield* admitted({ ...item, change })
+          yield* control.cancelEntry(ended.entryId, verbatimReason("Words of a person"))
+          const waiting = yield* admitted({
+            ...admission({ number: 902, workspace: "erased" }),
+            change: { ...change, target: { kind: "pull_request", number: 902 } }
+          })
+          const erased = [ended, waiting].map(({ entryId: id }) => ({
+            id,
+            change: { ...change, title: "[erased]", author: { username: "erased:person" } },
+            reason: undefined
+          }))
+          assert.strictEqual(yield* control.replaceEnded(erased), 1)
+          yield* TestClock.withLive(control.compact)
+          const entry = yield* found(ended.entryId)
+          assert.deepInclude(entry, { status: "cancelled", reason: undefined })
+          assert.deepInclude(entry.change, { title: "[erased]", author: { username: "erased:person" } })
+          assert.strictEqual((yield* found(waiting.entryId)).change.title, "Words of a person")
+          // It may be repeated, also where nothing was appended since.
+          yield* TestClock.withLive(control.compact)
         })
       )
 

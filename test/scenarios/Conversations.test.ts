@@ -3,22 +3,46 @@
  * place; an objection that the code proves withdraws the finding; outsiders, thanks and people who talk to one another get no sentence. A process
  * that is killed at a write replies once all the same: four kills on Gitea, 100 on every host with AICR_TEST_CONVERSATIONS=all.
  */
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { expect, it, onTestFinished } from "vitest"
 import type { Fault } from "../../demo/DemoForge.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { getConversations } from "../harness/FakeHostConversations.ts"
 import { getThread } from "../harness/FakeThreads.ts"
 import { startReviewed, writeComment } from "../harness/ReviewedChange.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 import { isWhole as isWholeOf, takeTurn } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const isWhole = isWholeOf("AICR_TEST_CONVERSATIONS")
 
+/** Lists everything that a service has stored: rows of its records and of its queue, and its objects. */
+const listStored = (folder: string): ReadonlyArray<string> => {
+  const rows = ["aicr.db", "queue.db"].flatMap((file) => {
+    const database = new DatabaseSync(join(folder, file), { readOnly: true, timeout: 5000 })
+    const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()
+    const found = tables.flatMap(({ name }) =>
+      database
+        .prepare(`SELECT * FROM ${String(name)}`)
+        .all()
+        .map((row) => `${String(name)} ${JSON.stringify(row)}`)
+    )
+    database.close()
+    return found
+  })
+  const objects = join(folder, "objects")
+  const files = readdirSync(objects, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return [...rows, ...files.map(({ name, parentPath }) => readFileSync(join(parentPath, name), "utf8"))]
+}
+
 // ConversationCommands.test.ts takes one of the other hosts.
 it.each(isWhole ? ForgeKind.literals : takeTurn("AICR_TEST_CONVERSATIONS", ["gitea", "gitlab"] as const))(
   "people and the service converse at %s",
   async (kind) => {
-    const { comment, describe, forge, model, pull, replies, repository, stop } = await startReviewed(kind)
+    const { comment, configFile, describe, forge, model, pull, replies, repository, settled, stop } =
+      await startReviewed(kind)
     onTestFinished(stop)
     // GitLab has replies to comments below the change in threads of their own.
     const below = () =>
@@ -46,6 +70,20 @@ it.each(isWhole ? ForgeKind.literals : takeTurn("AICR_TEST_CONVERSATIONS", ["git
     expect(below()).toHaveLength(1)
     expect(model.requests.filter(({ text }) => text.includes("Write the reply"))).toHaveLength(3)
     forge.expectContract()
+
+    await settled()
+    const folder = dirname(configFile)
+    const people = /\b(?:ada|eve|dana)\b/i
+    expect(listStored(folder).filter((line) => people.test(line))).not.toEqual([])
+    const env = { TEST_TOKEN: forge.token, TEST_SECRET: forge.secret }
+    for (const login of ["ada", "eve", "dana"]) {
+      const erased = await runAicr(["forget", `host:${login}`, "--config", configFile, "--yes"], { env })
+      expect(erased).toMatchObject({ code: 0, err: "" })
+    }
+    const words = /Why is that a problem|what does it do|and tests\?|I do not like|and you\?|returns early/
+    expect(listStored(folder).filter((line) => people.test(line) || words.test(line))).toEqual([])
+    const shown = await runAicr(["forget", "host:ada", "--config", configFile], { env })
+    expect(shown.out).toContain("No record of this person is stored.")
   },
   180_000
 )

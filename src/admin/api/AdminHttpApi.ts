@@ -13,6 +13,7 @@ import { DraftGroup } from "./DraftGroup.ts"
 import { EventGroup } from "./EventGroup.ts"
 import { LiveGroup } from "./LiveGroup.ts"
 import { NodeGroup } from "./NodeGroup.ts"
+import { PersonGroup } from "./PersonGroup.ts"
 import { ProjectGroup } from "./ProjectGroup.ts"
 import { QueueGroup } from "./QueueGroup.ts"
 import { RuleGroup } from "./RuleGroup.ts"
@@ -40,6 +41,7 @@ export class AdminHttpApi extends HttpApi.make("aicr")
     LiveGroup,
     AuditGroup,
     TokenGroup,
+    PersonGroup,
     VerdictKeyGroup,
     VerdictGroup,
     TriggerGroup,

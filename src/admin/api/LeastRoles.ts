@@ -107,6 +107,8 @@ const leastRoles = {
   "POST /sessions/revoke": "administrator",
   "POST /sessions/:id/revoke": "administrator",
   "GET /tokens": "administrator",
+  "POST /people/preview": "administrator",
+  "POST /people/erase": "administrator",
   "POST /tokens": "administrator",
   "POST /tokens/:id/revoke": "administrator"
 } as const satisfies Record<AdminRoute, AccessRole | "anyone">

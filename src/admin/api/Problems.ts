@@ -72,6 +72,7 @@ export class StateConflict extends HttpApiError.Problem<StateConflict>()(
       "not_dead",
       "not_replayable",
       "not_searched",
+      "preview_changed",
       "workspace_gone"
     ])
   }

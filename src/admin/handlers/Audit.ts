@@ -14,7 +14,8 @@ const reads: ReadonlySet<string> = new Set([
   "config.previewRoute",
   "config.previewRestore",
   "config.import",
-  "drafts.preview"
+  "drafts.preview",
+  "people.preview"
 ])
 
 /** A draft is saved while it is edited: within ten minutes, equal outcomes of one user have one record, made afterwards. */

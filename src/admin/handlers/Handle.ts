@@ -26,6 +26,7 @@ import type { Objects } from "../../store/Objects.ts"
 import type { Outbox } from "../../store/Outbox.ts"
 import type { Outcomes } from "../../store/Outcomes.ts"
 import type { Payloads } from "../../store/Payloads.ts"
+import type { PersonRecords } from "../../store/PersonRecords.ts"
 import type { ProjectRules } from "../../store/ProjectRules.ts"
 import type { Receipts } from "../../store/Receipts.ts"
 import type { RejectedSignatures } from "../../store/RejectedSignatures.ts"
@@ -55,6 +56,7 @@ import * as EventHandlers from "./EventHandlers.ts"
 import * as LiveHandlers from "./LiveHandlers.ts"
 import * as NodeHandlers from "../nodes/NodeHandlers.ts"
 import type { Nodes } from "../nodes/Nodes.ts"
+import * as PersonHandlers from "./PersonHandlers.ts"
 import * as ProjectHandlers from "./ProjectHandlers.ts"
 import * as QueueHandlers from "./QueueHandlers.ts"
 import * as RequestRules from "../http/RequestRules.ts"
@@ -88,6 +90,7 @@ type Services =
   | Queue
   | QueueControl
   | Payloads
+  | PersonRecords
   | ProjectRules
   | DeliveryReplay
   | Receipts
@@ -112,6 +115,7 @@ const routes = HttpApiBuilder.layer(AdminHttpApi).pipe(
     LiveHandlers.layer,
     AuditHandlers.layer,
     TokenHandlers.layer,
+    PersonHandlers.layer,
     TriggerHandlers.layer,
     ProjectHandlers.layer,
     ConfigHandlers.layer,

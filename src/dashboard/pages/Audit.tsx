@@ -1,4 +1,5 @@
-/** What administrators did: every request that changes something, also refused ones, and logins. */
+/** What administrators did: every request that changes something, also refused ones, and logins. Here a person is erased from records, too. */
+import { useState } from "react"
 import type { Item } from "../client/Endpoints.ts"
 import { usePages } from "../client/Queries.ts"
 import { FilterBar, LinkFilter, TextFilter, useFilters } from "../parts/Filters.tsx"
@@ -9,6 +10,7 @@ import { Empty } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { t, tMaybe } from "../text/T.ts"
+import { ForgetPerson } from "./ForgetPerson.tsx"
 
 type Row = Item<"GET /audit">
 
@@ -54,9 +56,19 @@ const makeColumns = (): ReadonlyArray<Column<Row>> => [
 
 export const Audit = () => {
   const [{ action, actor, since, sort }] = useFilters()
+  const [isForgetting, setForgetting] = useState(false)
   const query = usePages("GET /audit", { query: { action, actor, since, sort: sort === "at" ? sort : undefined } })
   return (
-    <Page title={t("page.audit")} note={t("audit.note")} fill>
+    <Page
+      title={t("page.audit")}
+      note={t("audit.note")}
+      fill
+      actions={
+        <button type="button" onClick={() => setForgetting(true)}>
+          {t("forget.title")}
+        </button>
+      }
+    >
       <FilterBar>
         <TextFilter name="actor" label={t("column.actor")} />
         <TextFilter name="action" label={t("column.action")} placeholder="queue.cancel" />
@@ -73,6 +85,7 @@ export const Audit = () => {
         query={query}
         empty={<Empty title={t("audit.empty")} />}
       />
+      {isForgetting ? <ForgetPerson onClose={() => setForgetting(false)} /> : null}
     </Page>
   )
 }

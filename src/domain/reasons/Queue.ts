@@ -53,6 +53,7 @@ export const queueReasons = {
   JournalMessagesMissing: {},
   JournalOfNewerRelease: { why: "text" },
   QueueWritesConflict: {},
+  QueueSnapshotBusy: {},
   QueueChangeUnclear: {},
   QueueOperationsWait: { count: "number" },
   QueueReadOnly: { path: "text" },

@@ -66,6 +66,8 @@ export interface TableAccess {
   readonly write: <A>(use: (table: EntryTable) => A) => Effect.Effect<A, QueueError>
   readonly read: <A>(use: (table: EntryTable) => A) => Effect.Effect<A, QueueError>
   readonly onPause: Replica["onPause"]
+  /** See `QueueControl.compact`. */
+  readonly compact: Effect.Effect<void, QueueError>
 }
 
 export const make = (access: TableAccess, limits: QueueLimits): Context.Context<Queue | QueueControl> =>
@@ -131,7 +133,7 @@ const pauseSignals = (onPause: TableAccess["onPause"]): Stream.Stream<void> =>
     { bufferSize: 1, strategy: "sliding" }
   )
 
-const control = ({ onPause, write, read }: TableAccess): QueueControl["Service"] =>
+const control = ({ compact, onPause, write, read }: TableAccess): QueueControl["Service"] =>
   QueueControl.of({
     list: (filter) => read((table) => table.list(filter)),
     cancelEntry: (entryId, reason) => write((table) => Steps.cancelEntry(table, entryId, reason)),
@@ -139,6 +141,8 @@ const control = ({ onPause, write, read }: TableAccess): QueueControl["Service"]
     pause: (pause) => write((table) => table.setPause(pause.scope, pause.name, pause)),
     resume: (scope, name) => write((table) => table.setPause(scope, name, undefined)),
     pauses: read((table) => table.pauses()),
+    replaceEnded: (entries) => write((table) => Steps.replaceEnded(table, entries)),
+    compact,
     watchPauses: Stream.mapEffect(pauseSignals(onPause), () =>
       read((table) => table.pauses()).pipe(Effect.retry(Schedule.spaced("1 second")), Effect.orDie)
     )

@@ -3,6 +3,7 @@
  * TableQueue.ts runs them.
  */
 import { targetKey } from "../../domain/Change.ts"
+import { isTerminal } from "../../domain/Entry.ts"
 import type { Entry } from "../../domain/Entry.ts"
 import { newId } from "../../domain/Ids.ts"
 import type { TargetKey } from "../../domain/Keys.ts"
@@ -107,6 +108,21 @@ export const retry = (table: EntryTable, entryId: string, now: number): Retried 
   if (typeof retried === "string") return retried
   table.put(retried)
   return "retried"
+}
+
+/** Returns how many of these entries are ended. */
+export const replaceEnded = (
+  table: EntryTable,
+  entries: ReadonlyArray<Pick<Entry, "id" | "change" | "reason">>
+): number => {
+  let replaced = 0
+  for (const { change: erased, id, reason } of entries) {
+    const entry = table.get(id)
+    if (entry === undefined || !isTerminal(entry.status)) continue
+    table.put({ ...entry, change: erased, reason })
+    replaced += 1
+  }
+  return replaced
 }
 
 const cancelOne = (table: EntryTable, from: Entry | undefined, reason: Reason): Cancelled => {

@@ -229,20 +229,31 @@ export class JournalFollower {
   /** Writes a snapshot when the journal is long for what it holds. */
   trimIfLong(): void {
     const { replica } = this
-    if (this.#isTrimming || replica.sinceSnapshot < Math.max(snapshotFrom, replica.size / 2)) return
-    this.#isTrimming = true
-    const { applied } = replica
-    replica.sinceSnapshot = 0
-    const pages = replica.pages()
-    const nextPage = this.whenIdle(() => {
-      const { done, value } = pages.next()
-      return done === true ? Option.none() : Option.some(value)
-    })
-    const trim = this.#journal.trim(applied, nextPage).pipe(
-      Effect.catchCause((cause) => Effect.logWarning("journal of the queue not trimmed", { error: String(cause) })),
-      Effect.ensuring(Effect.sync(() => (this.#isTrimming = false)))
+    if (replica.sinceSnapshot < Math.max(snapshotFrom, replica.size / 2)) return
+    const trim = this.trim().pipe(
+      Effect.catchCause((cause) => Effect.logWarning("journal of the queue not trimmed", { error: String(cause) }))
     )
     this.#fork(Effect.asVoid(trim))
+  }
+
+  /** Writes a snapshot. Returns false while one is written, here or by another node. */
+  trim(): Effect.Effect<boolean, JournalError> {
+    return Effect.suspend(() => {
+      if (this.#isTrimming) return Effect.succeed(false)
+      this.#isTrimming = true
+      const { replica } = this
+      const { applied } = replica
+      replica.sinceSnapshot = 0
+      const pages = replica.pages()
+      const nextPage = this.whenIdle(() => {
+        const { done, value } = pages.next()
+        return done === true ? Option.none() : Option.some(value)
+      })
+      return Effect.ensuring(
+        this.#journal.trim(applied, nextPage),
+        Effect.sync(() => (this.#isTrimming = false))
+      )
+    })
   }
 }
 

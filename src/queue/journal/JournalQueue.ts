@@ -172,6 +172,35 @@ const isInJournal = Effect.fnUntraced(function* (
   }
 })
 
+/** Milliseconds between attempts to write a snapshot while another node writes one, and number of attempts. */
+const retrimMillis = 500
+const maxTrims = 120
+
+/** Writes two snapshots: the second one removes the messages up to the first, which has what entries are now. */
+const compact = Effect.fnUntraced(function* (journal: Journal, follower: JournalFollower) {
+  for (const _ of ["first", "second"]) {
+    yield* advance(journal, follower)
+    yield* trimNow(follower)
+  }
+})
+
+/** Appends a message that changes nothing, because a snapshot of the same position would be the one that exists. */
+const advance = Effect.fnUntraced(function* (journal: Journal, follower: JournalFollower) {
+  while (true) {
+    yield* follower.catchUp
+    const fence = yield* journal.append(newMessageId(), fenceOf([]), follower.replica.applied)
+    if (fence._tag === "Appended") return yield* follower.catchUp
+  }
+})
+
+const trimNow = Effect.fnUntraced(function* (follower: JournalFollower) {
+  for (let attempts = 0; attempts < maxTrims; attempts++) {
+    if (yield* follower.trim()) return
+    yield* Effect.sleep(retrimMillis)
+  }
+  return yield* unavailable({ _tag: "QueueSnapshotBusy" })
+})
+
 const maxBatch = 256
 const maxWaiting = 10_000
 /**
@@ -217,6 +246,7 @@ const makeAccess = Effect.fnUntraced(function* (
   })
   return {
     onPause: (listener) => follower.replica.onPause(listener),
+    compact: Effect.mapError(compact(journal, follower), toQueueError),
     read: (use) => Effect.andThen(Effect.mapError(follower.barrier, toQueueError), follower.whenIdle(use)),
     write: <A>(use: (table: EntryTable) => A) =>
       Effect.suspend(() => {

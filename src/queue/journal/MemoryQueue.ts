@@ -21,7 +21,8 @@ export const layerMemory = (limits: QueueLimits): Layer.Layer<Queue | QueueContr
       const access: TableQueue.TableAccess = {
         read: (use) => Effect.sync(() => use(store.table)),
         write: (use) => Effect.sync(() => store.write(use)),
-        onPause: (listener) => store.onPause(listener)
+        onPause: (listener) => store.onPause(listener),
+        compact: Effect.void
       }
       const details = (ids: ReadonlyArray<string>) => Effect.sync(() => ids.map((id) => store.details.get(id)))
       return withDetails(details, TableQueue.make(access, limits))

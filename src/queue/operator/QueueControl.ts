@@ -75,6 +75,12 @@ export class QueueControl extends Context.Service<
     readonly pause: (pause: Pause) => Effect.Effect<void, QueueError>
     readonly resume: (scope: Pause["scope"], name: string) => Effect.Effect<void, QueueError>
     readonly pauses: Effect.Effect<ReadonlyArray<Pause>, QueueError>
+    /** Replaces the changes and reasons of ended entries, which texts were erased from. Returns how many still exist and are ended. */
+    readonly replaceEnded: (
+      entries: ReadonlyArray<Pick<Entry, "id" | "change" | "reason">>
+    ) => Effect.Effect<number, QueueError>
+    /** Removes what stores keep of earlier changes of entries, as far as no node needs it any more. */
+    readonly compact: Effect.Effect<void, QueueError>
     /** Emits the pauses, and again when they may have changed: those of other nodes some seconds later. */
     readonly watchPauses: Stream.Stream<ReadonlyArray<Pause>>
   }

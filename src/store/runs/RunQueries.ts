@@ -89,7 +89,8 @@ const maxSearched = 20_000
 
 const Searched = record({ count: Field.sum, last: Field.optional(Field.text) })
 
-const escapeLike = (term: string): string => term.replace(/[\\%_]/g, (found) => `\\${found}`)
+/** Escapes a text for a pattern of LIKE. */
+export const escapeLike = (term: string): string => term.replace(/[\\%_]/g, (found) => `\\${found}`)
 
 /** Selects columns of the next runs of a list, which an index has. */
 const nextRuns = (sql: SqlClient.SqlClient, columns: "id" | "id, search", search: RunSearch) => {

@@ -49,6 +49,7 @@ export const queueTexts = {
   JournalMessagesMissing: "messages of its journal are missing",
   JournalOfNewerRelease: "a newer release wrote a message of its journal ({why}). Upgrade this node",
   QueueWritesConflict: "other nodes write all the time. Try again later",
+  QueueSnapshotBusy: "another node writes a snapshot of the queue. Try again later",
   QueueChangeUnclear: "nobody can say whether a change was made. Try again",
   QueueOperationsWait: "{count} operations wait. Try again later",
   QueueReadOnly:

@@ -48,6 +48,7 @@ export const queueTexts = {
   JournalMessagesMissing: "其日志缺少消息",
   JournalOfNewerRelease: "更新的版本写入了其日志中的消息（{why}）。请升级此节点",
   QueueWritesConflict: "其他节点不断写入。请稍后重试",
+  QueueSnapshotBusy: "另一个节点正在写入队列快照。请稍后重试",
   QueueChangeUnclear: "无法确定更改是否已完成。请重试",
   QueueOperationsWait: "{count} 个操作在等待。请稍后重试",
   QueueReadOnly: "运行中的服务正在使用队列 {path}：只有它可以更改条目。请停止它并重新运行命令",

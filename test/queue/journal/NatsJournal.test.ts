@@ -239,6 +239,26 @@ describe("NatsJournal", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("compaction removes the messages with earlier changes of entries, and other nodes follow", () =>
+    Effect.gen(function* () {
+      const { url } = yield* server
+      const { control, queue } = yield* node(url)
+      const other = yield* node(url, "other")
+      const item = admission({ number: 1, head: "a" })
+      const change = { ...item.change, title: "Words of a person" }
+      const [admitted] = yield* queue.admit([{ ...item, change }])
+      const id = admitted?.entryId ?? ""
+      yield* control.cancelEntry(id, verbatimReason("r"))
+      yield* control.replaceEnded([{ id, change: { ...change, title: "[erased]" }, reason: undefined }])
+      const before = yield* inStream(url, async (manager) => (await manager.streams.info(stream)).state.last_seq)
+      yield* control.compact
+      const { first_seq } = yield* inStream(url, async (manager) => (await manager.streams.info(stream)).state)
+      assert.isAbove(first_seq, before)
+      const late = yield* node(url, "late")
+      for (const one of [other, late]) assert.strictEqual((yield* one.queue.get(id))?.change.title, "[erased]")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("a batch that is larger than a message may be is divided", () =>
     Effect.gen(function* () {
       const { url } = yield* small

@@ -1,0 +1,232 @@
+/**
+ * The columns of records that can hold the name or the texts of a person, one declaration per table, in the order in which they are erased:
+ * rows that are known to be the person's by another table come before that table, so that a repetition after a crash finds them.
+ */
+import * as Erase from "../../domain/PersonErasure.ts"
+import type { ErasedPerson, Relation } from "../../domain/PersonErasure.ts"
+import { publicationLifecycle, PublicationStatus } from "../../domain/Publication.ts"
+import { chatRequestLifecycle, ChatRequestStatus } from "../../domain/ChatRequest.ts"
+import { RunStatus, runLifecycle } from "../../domain/Run.ts"
+import { noticeLifecycle, NoticeStatus } from "../../domain/Notice.ts"
+import type { PersonFamily } from "../PersonRecords.ts"
+
+/** A row, and its relation to the person. */
+interface PersonRow {
+  readonly relation: Relation
+  readonly values: Readonly<Record<string, unknown>>
+}
+
+type EraseColumn = (person: ErasedPerson, text: string, row: PersonRow) => string
+
+export interface PersonTable {
+  readonly family: PersonFamily
+  readonly table: string
+  readonly key: ReadonlyArray<string>
+  /** SQL of the name of the trigger, or of a key that begins with it. Absent: its rows name people of every kind. */
+  readonly trigger?: string
+  /** SQL of the change by whose author a row is the person's, as JSON. */
+  readonly change?: string
+  /** SQL of the case-folded repository and of the number of the pull request that the row is about. */
+  readonly pull?: { readonly repo: string; readonly number: string }
+  /** SQL that is true of rows that change no more. */
+  readonly ended: string
+  readonly columns: Readonly<Record<string, EraseColumn>>
+  /** Its names of people have no prefix: people of this kind are in it. */
+  readonly kind?: ErasedPerson["kind"]
+  /** Rows with a relation to the person are removed, as their age would remove them. */
+  readonly removes?: true
+}
+
+const listed = (values: ReadonlyArray<string>): string => values.map((value) => `'${value}'`).join(", ")
+const always = "1 = 1"
+const endedRuns = listed(RunStatus.literals.filter(runLifecycle.isTerminal))
+
+const name: EraseColumn = (person, text) => Erase.eraseName(person, text)
+const words: EraseColumn = (person, text, { relation }) =>
+  Erase.eraseText(person, text, relation === "own" ? "involved" : relation)
+const reason: EraseColumn = (person, text, { relation }) => Erase.eraseReason(person, text, relation)
+const change: EraseColumn = (person, text, { relation }) => Erase.eraseChangeJson(person, text, relation)
+const json =
+  (...own: ReadonlyArray<string>): EraseColumn =>
+  (person, text, { relation }) =>
+    Erase.eraseJson(person, text, { own: new Set(own), relation })
+const removed =
+  (empty: string): EraseColumn =>
+  (_, text, { relation }) =>
+    relation === "other" ? text : empty
+
+const isSender = (person: ErasedPerson, { values }: PersonRow): boolean => Erase.isPerson(person, values["sender"])
+const work: EraseColumn = (person, text, row) => Erase.eraseWork(person, text, row.relation, isSender(person, row))
+/** Replaces the name where it is a word of its own, in records that are about no change. */
+const mentioned: EraseColumn = (person, text) => Erase.eraseText(person, text, "involved")
+const chatKeys = new Set(["text", "args", "question", "progressText"])
+/** A request of the person loses its texts, and one of another person those that name the person. */
+const chatFacts: EraseColumn = (person, text, row) => {
+  const isNamed = isSender(person, row) || Erase.eraseText(person, text, "involved") !== text
+  return Erase.eraseJson(person, text, { own: chatKeys, relation: isNamed ? "own" : "other" })
+}
+/** The conversation of one person with an application identifies the person. */
+const chatConversation: EraseColumn = (person, text, row) =>
+  isSender(person, row) && row.values["conversation_kind"] === "direct" ? Erase.erasedName : text
+
+/** SQL of a value of the run of a row. */
+const ofRun = (column: string): string => `(SELECT r.${column} FROM runs r WHERE r.id = part.run_id)`
+const aboutRun = {
+  trigger: ofRun("trigger_name"),
+  change: ofRun("change"),
+  pull: { repo: ofRun("repo"), number: ofRun("number") },
+  ended: `COALESCE(${ofRun("status")}, 'failed') IN (${endedRuns})`
+}
+const ofEvent = (column: string): string => `(SELECT e.${column} FROM events e WHERE e.id = part.event_id)`
+const targetTrigger = "part.target_key"
+
+export const personTables: ReadonlyArray<PersonTable> = [
+  {
+    family: "prompts",
+    table: "runs",
+    key: ["id"],
+    trigger: "part.trigger_name",
+    change: "part.change",
+    pull: { repo: "part.repo", number: "part.number" },
+    ended: `part.status IN (${endedRuns})`,
+    columns: {}
+  },
+  { family: "agent_passes", table: "agent_passes", key: ["id"], ...aboutRun, columns: {}, removes: true },
+  { family: "log_lines", table: "run_logs", key: ["id"], ...aboutRun, columns: { lines: removed("[]") } },
+  {
+    family: "payloads",
+    table: "delivery_payloads",
+    key: ["event_id"],
+    trigger: ofEvent("trigger_name"),
+    pull: { repo: `LOWER(${ofEvent("repo")})`, number: ofEvent("number") },
+    ended: `(${ofEvent("work")} IS NULL OR ${ofEvent("outcome")} IS NOT NULL)`,
+    columns: { headers: words, body: words },
+    removes: true
+  },
+  {
+    family: "publications",
+    table: "publications",
+    key: ["seq"],
+    ...aboutRun,
+    trigger: targetTrigger,
+    ended: `part.status IN (${listed(PublicationStatus.literals.filter(publicationLifecycle.isTerminal))})`,
+    columns: {
+      operation: json("title", "body", "text", "detail"),
+      error: reason,
+      ignored_dismissals: json(),
+      listed: json("detail")
+    }
+  },
+  {
+    family: "findings",
+    table: "finding_outcomes",
+    key: ["target_key", "fingerprint"],
+    trigger: targetTrigger,
+    pull: {
+      repo: "(SELECT r.repo FROM runs r WHERE r.id = part.found_in)",
+      number: "(SELECT r.number FROM runs r WHERE r.id = part.found_in)"
+    },
+    ended: always,
+    columns: { title: words }
+  },
+  {
+    family: "lessons",
+    table: "lessons",
+    key: ["repository", "fingerprint"],
+    trigger: "part.repository",
+    ended: always,
+    columns: { title: words, quote: words }
+  },
+  {
+    family: "pauses",
+    table: "paused_changes",
+    key: ["target_key"],
+    trigger: targetTrigger,
+    ended: always,
+    columns: { person: name }
+  },
+  {
+    family: "batches",
+    table: "batches",
+    key: ["id"],
+    change: "part.change",
+    ended: "part.finished_at IS NOT NULL",
+    columns: { change, reason }
+  },
+  {
+    family: "chat_requests",
+    table: "chat_requests",
+    key: ["id"],
+    ended: `part.status IN (${listed(ChatRequestStatus.literals.filter(chatRequestLifecycle.isTerminal))})`,
+    kind: "chat",
+    columns: { conversation: chatConversation, facts: chatFacts, sender: name }
+  },
+  {
+    family: "notices",
+    table: "notices",
+    key: ["id"],
+    ended: `part.status IN (${listed(NoticeStatus.literals.filter(noticeLifecycle.isTerminal))})`,
+    columns: { notice_key: mentioned, facts: mentioned, error: mentioned },
+    removes: true
+  },
+  {
+    family: "sessions",
+    table: "admin_sessions",
+    key: ["digest"],
+    kind: "administrator",
+    ended: always,
+    columns: { username: name },
+    removes: true
+  },
+  {
+    family: "tokens",
+    table: "service_tokens",
+    key: ["id"],
+    kind: "administrator",
+    ended: always,
+    columns: { created_by: name }
+  },
+  {
+    family: "projects",
+    table: "projects",
+    key: ["id"],
+    kind: "administrator",
+    ended: always,
+    columns: { deleted_by: name }
+  },
+  {
+    family: "audit",
+    table: "admin_actions",
+    key: ["id"],
+    kind: "administrator",
+    ended: "part.outcome <> 'unknown'",
+    columns: { actor: name, target: mentioned, reason: mentioned }
+  },
+  {
+    family: "reviews",
+    table: "runs",
+    key: ["id"],
+    trigger: "part.trigger_name",
+    change: "part.change",
+    pull: { repo: "part.repo", number: "part.number" },
+    ended: `part.status IN (${endedRuns})`,
+    columns: { change, reason, analysis: json("summary", "question", "text") }
+  },
+  {
+    family: "deliveries",
+    table: "events",
+    key: ["id"],
+    trigger: "part.trigger_name",
+    pull: { repo: "LOWER(part.repo)", number: "part.number" },
+    ended: "(part.work IS NULL OR part.outcome IS NOT NULL) AND (part.routing IS NULL OR part.outcome IS NOT NULL)",
+    columns: {
+      author: name,
+      sender: name,
+      pusher: name,
+      work,
+      routing: json("description"),
+      rule: reason,
+      outcome_reason: reason
+    }
+  }
+]
