@@ -25,6 +25,7 @@ import { hasStatus } from "../../src/outputs/StatusEnd.ts"
 import { withSettings } from "../../src/domain/RepositorySettings.ts"
 import { lessonBounds, reflectionMode } from "../../src/review/Reflection.ts"
 import { Lessons } from "../../src/store/Lessons.ts"
+import { summaryLink } from "../../src/outputs/ReviewLinks.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import type { Run } from "../../src/store/Runs.ts"
@@ -80,7 +81,8 @@ const planAgain = Effect.fnUntraced(function* (run: Run, analysis: Analysis, rul
     workspace,
     ruling,
     seconds,
-    runUrl: runUrl(snapshot.document.server, runId)
+    runUrl: runUrl(snapshot.document.server, runId),
+    sharedUrl: summaryLink(snapshot, runId, yield* Clock.currentTimeMillis)
   }
   const plan = outputs.plan({ ...input, analysis })
   const verdict = planVerdict(workspace, change, analysis, plan)

@@ -22,6 +22,7 @@ import { planVerdict } from "../../src/outputs/PlannedVerdict.ts"
 import { reactionRows } from "../../src/outputs/ReplyRows.ts"
 import { statementRows } from "../../src/outputs/StatementRow.ts"
 import { hasStatus } from "../../src/outputs/StatusEnd.ts"
+import { summaryLink } from "../../src/outputs/ReviewLinks.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { withSettings } from "../../src/domain/RepositorySettings.ts"
 import { Runs } from "../../src/store/Runs.ts"
@@ -258,5 +259,7 @@ const publishInput = (run: Run, { isRepeated, snapshot, workspace }: ReviewWork)
   head: run.head,
   workspace,
   isRepeated,
-  runUrl: runUrl(snapshot.document.server, run.id)
+  runUrl: runUrl(snapshot.document.server, run.id),
+  // The same at each attempt of the run.
+  sharedUrl: summaryLink(snapshot, run.id, run.createdAt)
 })

@@ -17,6 +17,7 @@ import { evalCommand } from "../cli/EvalCommand.ts"
 import { eventsCommand } from "../cli/EventsCommand.ts"
 import { endProcess } from "../cli/Exit.ts"
 import { hooksCommand } from "../cli/HooksCommand.ts"
+import { linkCommand } from "../cli/LinkCommand.ts"
 import { logCommand } from "../cli/LogCommand.ts"
 import { mcpCommand } from "../cli/McpCommand.ts"
 import { rulesCommand } from "../cli/RulesCommand.ts"
@@ -89,6 +90,7 @@ export const aicr = Command.make("aicr").pipe(
         acceptanceCommand(load(() => import("./AdminAccess.ts"))),
         catchUpCommand(load(() => import("./AdminAccess.ts"))),
         setupCommand(load(() => import("./AdminAccess.ts"))),
+        linkCommand(load(() => import("./AdminAccess.ts"))),
         logCommand(load(() => import("./AdminAccess.ts"))),
         statsCommand(load(() => import("./AdminAccess.ts"))),
         dashboardCommand(load(() => import("./AdminAccess.ts"))),

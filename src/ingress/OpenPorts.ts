@@ -29,8 +29,9 @@ const partOf = {
   Admin: "admin",
   Mcp: "admin",
   Metrics: "metrics",
-  // Probes may come to any port, and the page for developers is public.
+  // Probes may come to any port, and the page for developers and shared reviews are public.
   Developers: undefined,
+  SharedReview: undefined,
   Health: undefined,
   Ready: undefined
 } as const satisfies Record<Route["_tag"], Part | undefined>

@@ -175,6 +175,12 @@ export class Requests {
           .then((response) => unread(request, response))
       case "Developers":
         return unread(request, developersPage(route.language, prefix))
+      case "SharedReview":
+        return Option.isNone(admin)
+          ? unread(request, Responses.notFound())
+          : this.#parts
+              .run(admin.value.handleShared(route.path, request.headers["accept-language"] ?? ""))
+              .then((response) => unread(request, response))
       case "ApiDescription":
         return unread(
           request,

@@ -1,6 +1,7 @@
 /** Parses the paths of the service. A host may be addressed by product name or by its neutral token. */
 import type { ForgeKind } from "../domain/Kinds.ts"
 import { listNames, listSpellings } from "../domain/Vocabulary.ts"
+import { sharedPath } from "../domain/ReviewLink.ts"
 import type { Name } from "../domain/Vocabulary.ts"
 import type { DevelopersLanguage } from "./DevelopersPage.ts"
 
@@ -15,6 +16,8 @@ export type Route =
   | { readonly _tag: "Dashboard"; readonly path: string }
   /** The page for developers, without login. */
   | { readonly _tag: "Developers"; readonly language: DevelopersLanguage }
+  /** A shared review, without login. `path` is below `/shared/`. */
+  | { readonly _tag: "SharedReview"; readonly path: string }
   /** Description of the administration, for programs or for people. */
   | { readonly _tag: "ApiDescription"; readonly form: "openapi" | "docs" }
   /** Tools for coding agents. */
@@ -71,6 +74,7 @@ export const parseRoute = (prefix: string, target: string): Route | undefined =>
   const inner = path.slice(prefix.length)
   const found = routes.get(inner === "" ? "/" : inner)
   if (found !== undefined) return found
+  if (inner.startsWith(sharedPath)) return { _tag: "SharedReview", path: inner.slice(sharedPath.length) }
   if (inner.startsWith("/dashboard/")) {
     return { _tag: "Dashboard", path: inner.slice("/dashboard".length) }
   }

@@ -51,6 +51,7 @@ const responseTo = (
       return servesMetrics ? Responses.metrics(renderMetrics(context)) : Responses.metricsOff
     case "Dashboard":
     case "Developers":
+    case "SharedReview":
     case "Admin":
     case "Mcp":
     case "ApiDescription":

@@ -199,6 +199,11 @@ const surroundings: ReadonlyArray<readonly [RegExp, (tree: Tree) => Tree]> = [
     /^config_sources\.secret_refs/,
     (tree) => ({ ...tree, config_sources: { secret_refs: [{ env: "SET", target: ["a"] }] } })
   ],
+  [/^server\.links\.key/, (tree) => ({ ...tree, server: { base_url: "https://aicr.test" } })],
+  [
+    /^server\.links\./,
+    (tree) => ({ ...tree, server: { base_url: "https://aicr.test", links: { key: "k".repeat(32) } } })
+  ],
   [
     /^admin\.oidc/,
     (tree) => ({

@@ -32,7 +32,7 @@ beforeAll(async () => {
       log_thinking: false
     },
     channels: [{ name: "maintainers", kind: "feishu_bot", webhook_url: maintainers.url }],
-    server: { ...signing, base_url: "https://aicr.test" },
+    server: { ...signing, base_url: "https://aicr.test", links: { key: "k".repeat(32), in_summaries: true } },
     env: { ...adminEnv, TEST_STATEMENT_KEY: makeStatementKey().pem }
   })
   at.host.onRequest = (request) => {
@@ -140,6 +140,25 @@ it("has its words in the message to maintainers, and nowhere else", { timeout: 1
   const [statement] = storedStatements(join(at.directory, "objects")).values()
   const { predicate } = JSON.parse(Buffer.from(JSON.parse(statement ?? "").payload, "base64").toString())
   expect(predicate).toMatchObject({ outcome: "failure", findings: [], private: [{ sha256: expect.any(String) }] })
+
+  // A link needs no login and shows what the comments show; every invalid link gets the same response.
+  const shared = await admin.post(`/runs/${run?.["id"]}/link`, {})
+  const path = String(shared.body["url"]).replace("https://aicr.test", at.aicr.url)
+  const page = await fetch(path)
+  expect(page.status).toBe(200)
+  expect(page.headers.get("referrer-policy")).toBe("no-referrer")
+  const html = await page.text()
+  expect(html).toContain("1 problem was delivered to the maintainers only")
+  for (const word of words) expect(html).not.toContain(word)
+  expect(pull.comments[0]?.body).toContain(`https://aicr.test/shared/${run?.["id"]}/`)
+  const absent = await Promise.all(
+    [`${path}x`, path.replace(/[0-9a-f](?=\/\d+\/)/, "0"), `${at.aicr.url}/shared/`].map(async (url) => {
+      const response = await fetch(url)
+      return [response.status, await response.text()]
+    })
+  )
+  expect(new Set(absent.map(String))).toHaveLength(1)
+  expect(absent[0]?.[0]).toBe(404)
   for (const [place, text] of await outputs(admin))
     for (const word of words) expect([place, text.includes(word)]).toEqual([place, false])
 })

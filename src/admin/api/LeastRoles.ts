@@ -73,6 +73,7 @@ const leastRoles = {
   "POST /batches/:id/cancel": "operator",
   "POST /events/:id/replay": "operator",
   "POST /runs/:id/cancel": "operator",
+  "POST /runs/:id/link": "operator",
   "POST /runs/:id/rereview": "operator",
   "POST /triggers/:name/check": "operator",
   "POST /triggers/:name/catch-up": "operator",

@@ -66,6 +66,7 @@ export class StateConflict extends HttpApiError.Problem<StateConflict>()(
     code: code([
       "already_ended",
       "host_failed",
+      "links_off",
       "name_taken",
       "newer",
       "no_inventory",

@@ -103,6 +103,19 @@ export class RunGroup extends HttpApiGroup.make("runs")
       }),
       error: NotFound
     }).annotateMerge(describe("Get the diff around a finding", "Returns the lines around a finding of a run.")),
+    HttpApiEndpoint.post("link", "/runs/:id/link", {
+      params: byId,
+      success: Schema.Struct({
+        url: field("Address of the shared review. It needs no login"),
+        expires_at: field("End of its validity, in ISO 8601")
+      }).pipe(HttpApiSchema.status(201)),
+      error: [NotFound, StateConflict]
+    }).annotateMerge(
+      describe(
+        "Share a review",
+        "Returns a signed link to the texts of the comments of a review and its coverage, without prompts and findings that only maintainers get. Everybody with the link can read them until it expires."
+      )
+    ),
     HttpApiEndpoint.post("cancel", "/runs/:id/cancel", {
       params: byId,
       success: changed(["cancelled", "stopping"]),

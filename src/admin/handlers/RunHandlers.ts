@@ -1,5 +1,5 @@
 /** Handles requests about runs. */
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ConfigStore } from "../../config/ConfigStore.ts"
 import { TargetKey } from "../../domain/Keys.ts"
@@ -8,6 +8,7 @@ import { RunStatus } from "../../domain/Run.ts"
 import { searchTerms } from "../../domain/RunSearch.ts"
 import { readDiffAround } from "../../engine/DiffOfRun.ts"
 import { Evidence } from "../../llm/Evidence.ts"
+import { makeReviewLink } from "../../outputs/ReviewLinks.ts"
 import { Operations } from "../../queue/operator/Operations.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import { Outcomes } from "../../store/Outcomes.ts"
@@ -25,6 +26,7 @@ import { liveEvents } from "../views/LiveRuns.ts"
 import { continued, toPage, isCount, otherCursor, pageFilter, parseSort, parseValueCursor } from "./Paging.ts"
 import { callView, readCallTexts } from "../views/CallViews.ts"
 import { withEvents } from "../views/RunEvents.ts"
+import { toTime } from "../views/Views.ts"
 import { logLine } from "../api/RunRecords.ts"
 import { findingView, listedRunView, runDetails } from "../views/RunViews.ts"
 import { makeSessionStreams } from "../sessions/SessionStreams.ts"
@@ -69,6 +71,15 @@ const unknownRun = notFound({ _tag: "RunUnknown" })
 
 const load = Effect.fnUntraced(function* (id: string) {
   return (yield* (yield* Runs).get(id)) ?? (yield* unknownRun)
+})
+
+const share = Effect.fnUntraced(function* (id: string) {
+  const run = yield* load(id)
+  const link = makeReviewLink((yield* ConfigStore).current(), run.id, yield* Clock.currentTimeMillis)
+  if (link === undefined) return yield* conflict("links_off", { _tag: "LinksOff" })
+  const { username } = yield* CurrentUser
+  yield* Effect.logInfo("review shared", { run_id: run.id, username, expires_at: toTime(link.expiresAt) })
+  return { url: link.url, expires_at: toTime(link.expiresAt) }
 })
 
 /** Maximum number of deliveries in the timeline of a run. */
@@ -231,6 +242,7 @@ export const layer = HttpApiBuilder.group(
       findingDiff: ({ params }) => orUnavailable(findingDiff(params.id, params.fingerprint)),
       cancel: ({ params: { id } }) =>
         orUnavailable(Effect.flatMap(load(id), ({ entryId }) => cancelReview(entryId, id))),
+      link: ({ params }) => orUnavailable(share(params.id)),
       rereview: ({ params }) => orUnavailable(rereview(params.id))
     })
   })

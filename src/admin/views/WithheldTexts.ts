@@ -1,4 +1,4 @@
-/** Returns the texts that a review in shadow would have published, from its publications and its verdict. Pure. */
+/** Returns the texts of publications: those that a review in shadow would have published, and those of comments. Pure. */
 import type { Operation, Publication } from "../../domain/Publication.ts"
 import type { Run } from "../../store/Runs.ts"
 import type { WithheldTextRecord } from "../api/RunRecords.ts"
@@ -45,20 +45,21 @@ const listTexts = (operation: Operation): ReadonlyArray<Omit<WithheldTextRecord,
   }
 }
 
+/** Returns the texts of an operation without hidden markers. */
+export const listShownTexts = (operation: Operation) =>
+  listTexts(operation)
+    .map((one) => ({ ...one, text: withoutMarkers(one.text) }))
+    .filter(({ text }) => text !== "")
+
 /** Undefined for a run that publishes. */
 export const withheldView = ({ reason, verdict }: Run, publications: ReadonlyArray<Publication>) => {
   const withheld = publications.filter(({ error }) => error?._tag === "InShadow")
   if (withheld.length === 0 && reason?._tag !== "InShadow") return undefined
   const texts = withheld.flatMap(({ channel, operation }): ReadonlyArray<WithheldTextRecord> =>
-    listTexts(operation).map((one) => ({
-      channel,
-      operation: operation._tag,
-      ...one,
-      text: withoutMarkers(one.text)
-    }))
+    listShownTexts(operation).map((one) => ({ channel, operation: operation._tag, ...one }))
   )
   return {
-    texts: texts.filter(({ text }) => text !== ""),
+    texts,
     ...(verdict === undefined ? {} : { state: verdict.state, description: verdict.description })
   }
 }

@@ -5,7 +5,7 @@ import { checkChannels } from "./Channels.ts"
 import { checkChat } from "./Chat.ts"
 import type { Check, CrossCheckReports } from "./Check.ts"
 import { checkFields } from "./Fields.ts"
-import { checkLogin } from "./Login.ts"
+import { checkLinks, checkLogin } from "./Login.ts"
 import { checkLlm } from "./Llm.ts"
 import { checkSignIn } from "./SignIn.ts"
 import { checkTriggers } from "./Triggers.ts"
@@ -21,6 +21,7 @@ const checks: ReadonlyArray<Check> = [
   checkChannels,
   checkChat,
   checkBackends,
+  checkLinks,
   checkLogin,
   checkUnread
 ]

@@ -1,4 +1,4 @@
-/** Checks the login by OpenID Connect: the fields that it needs, and that a group has a role. */
+/** Checks the login by OpenID Connect: the fields that it needs, and that a group has a role; and those that links to reviews need. */
 import type { Check } from "./Check.ts"
 import { recordAt, textAt } from "./Tree.ts"
 
@@ -9,6 +9,20 @@ const isEncrypted = (issuer: string): boolean => {
   if (!URL.canParse(issuer)) return true
   const { hostname, protocol } = new URL(issuer)
   return protocol === "https:" || loopback.includes(hostname)
+}
+
+/** Links carry the public address of the service, and summaries can only have links that are on. */
+export const checkLinks: Check = (tree, { error }) => {
+  const settings = recordAt(tree, "server", "links")
+  const hasKey = settings["key"] !== undefined || settings["key_env"] !== undefined
+  if (hasKey && textAt(tree, "server", "base_url") === undefined)
+    error({ path: ["server", "base_url"], reason: { _tag: "NeededBy", who: "server.links" }, at: "value" })
+  if (settings["in_summaries"] === true && !hasKey)
+    error({
+      path: ["server", "links", "key_env"],
+      reason: { _tag: "NeededBy", who: "server.links.in_summaries" },
+      at: "value"
+    })
 }
 
 export const checkLogin: Check = (tree, { error }) => {

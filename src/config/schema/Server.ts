@@ -31,6 +31,15 @@ export const ServerConfig = Schema.Struct({
     },
     "server.statements"
   ),
+  links: group(
+    {
+      key_env: optional(EnvName, "server.links.key_env"),
+      key: optional(Secret, "server.links.key", { exclusive: ["key_env"] }),
+      days: defaulted(int(1, 366), 14, "server.links.days"),
+      in_summaries: defaulted(Flag, false, "server.links.in_summaries")
+    },
+    "server.links"
+  ),
   metrics: group({ enabled: defaulted(Flag, true, "server.metrics.enabled") }, "server.metrics"),
   webhook_body_limit_mb: defaulted(int(1, 1024), 25, "server.webhook_body_limit_mb"),
   limits: group(

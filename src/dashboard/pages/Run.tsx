@@ -2,10 +2,11 @@
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { useState } from "react"
 import { send, toRequest } from "../client/Call.ts"
+import type { Output } from "../client/Endpoints.ts"
 import { Problem, toRecord } from "../client/Problem.ts"
 import { useApi } from "../client/Queries.ts"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import { Confirm } from "../parts/Dialog.tsx"
+import { Confirm, Dialog } from "../parts/Dialog.tsx"
 import { Copy, ExternalLink, Facts } from "../parts/Facts.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { notifyError } from "../parts/Notices.tsx"
@@ -56,6 +57,9 @@ const RunActions = ({ run }: { readonly run: RunDetails }) => {
     again.run({ params: { id: run.id } }, ({ status }) => t("run.again.done", { status: tValue("decision", status) }), {
       onSuccess: ({ event_id: id }) => void navigate({ to: "/deliveries/$id", params: { id } })
     })
+  const [shared, setShared] = useState<Output<"POST /runs/:id/link">>()
+  const link = useNoticedAction("POST /runs/:id/link")
+  const share = () => link.run({ params: { id: run.id } }, () => t("run.share"), { onSuccess: setShared })
   return (
     <>
       {run.previous === undefined ? null : (
@@ -63,6 +67,11 @@ const RunActions = ({ run }: { readonly run: RunDetails }) => {
           {t("run.compare")}
         </Link>
       )}
+      {run.status === "succeeded" ? (
+        <ActionButton action="POST /runs/:id/link" onClick={share} disabled={link.isPending}>
+          {t("run.share")}
+        </ActionButton>
+      ) : null}
       <ActionButton action="POST /runs/:id/rereview" onClick={review} disabled={again.isPending}>
         {t("run.again")}
       </ActionButton>
@@ -70,6 +79,14 @@ const RunActions = ({ run }: { readonly run: RunDetails }) => {
         <ActionButton action="POST /runs/:id/cancel" className="danger" onClick={() => setCancelling(true)}>
           {t("run.cancel")}
         </ActionButton>
+      )}
+      {shared === undefined ? null : (
+        <Dialog title={t("run.share")} onClose={() => setShared(undefined)}>
+          <p>
+            {t("tokens.column.expires")} <Time at={shared.expires_at} />
+          </p>
+          <Copy value={shared.url} />
+        </Dialog>
       )}
       {isCancelling ? <CancelRun id={run.id} onClose={() => setCancelling(false)} /> : null}
     </>

@@ -89,6 +89,7 @@ export const refusalReasons = {
   ModelCallUnknown: {},
   RunUnknown: {},
   NoEarlierRun: {},
+  LinksOff: {},
   TargetGone: {},
   TriggerUnknown: { trigger: "text" },
   /** Requests of coding agents. */

@@ -39,6 +39,8 @@ export interface PublishInput {
   readonly ruling?: string | undefined
   /** Link to the run in the dashboard, if server.base_url is set. */
   readonly runUrl: string | undefined
+  /** Signed link to the review, which summaries show in place of the page of the run. Absent unless it is configured. */
+  readonly sharedUrl?: string | undefined
   /** Seconds from the start of the run to its analysis. */
   readonly seconds?: number | undefined
   /** Link templates of the channel, else of the trigger; set by the planner. */

@@ -192,7 +192,7 @@ export const frameView = (
   input: PublishInput,
   { mention, safe }: { readonly mention: boolean; readonly safe: SafeText }
 ) => {
-  const { change, head, analysis, runUrl, runId, linkTemplates, seconds } = input
+  const { change, head, analysis, runUrl, runId, linkTemplates, seconds, sharedUrl } = input
   const url = headUrl(change, head, linkTemplates)
   const short = shortCommit(head, safe)
   return {
@@ -218,7 +218,7 @@ export const frameView = (
     },
     run: {
       id: runId,
-      url: runUrl,
+      url: sharedUrl ?? runUrl,
       statement: linkStatement(input),
       models: analysis.models.map(safe.codeSpan).join(", "),
       requests: analysis.usage.requests,

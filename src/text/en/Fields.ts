@@ -602,6 +602,13 @@ export const fieldTexts = {
   "server.limits.connections": "Open connections. At the limit idle and slow ones are closed for new ones.",
   "server.limits.connections_per_client":
     "Open connections of one client address, or of one /64 of IPv6 addresses. Proxies that `trust_proxy` names have no limit of their own.",
+  "server.links":
+    "Signed links to what the comments of a review show, which need no login (see docs/let-others-in.md). Off without a key and `server.base_url`. Nodes that review, publish or serve the dashboard need the key.",
+  "server.links.days": "Days for which a link is valid.",
+  "server.links.in_summaries": "Summaries link to the shared review in place of the page of the run.",
+  "server.links.key": "Literal key of at least 32 characters. Sealed when published.",
+  "server.links.key_env":
+    "Environment variable that holds the key, at least 32 characters, such as from `openssl rand -base64 32`. Either it or key.",
   "server.metrics": "Metrics.",
   "server.metrics.enabled": "Serve /metrics.",
   "server.metrics_port":

@@ -85,6 +85,7 @@ export const refusalTexts = {
   ModelCallPrivate: "This run has findings for maintainers only, or may have some, so its model calls are not shown.",
   ModelCallUnknown: "This run has no model call with this id.",
   RunUnknown: "No run with this id exists.",
+  LinksOff: "Links need {=server.links.key_env}, with a key of at least 32 characters, and {=server.base_url}.",
   NoEarlierRun: "This change has no earlier run with a stored analysis; name a run in `with`.",
   TargetGone: "Its workspace or its trigger is no longer configured.",
   TriggerUnknown: "No trigger {trigger} is configured.",

@@ -538,6 +538,13 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "server.limits.connections": "打开的连接数。达到上限时，关闭空闲和缓慢的连接以接受新的连接。",
   "server.limits.connections_per_client":
     "一个客户端地址或一个 IPv6 /64 网段打开的连接数。`trust_proxy` 所列的代理没有自己的上限。",
+  "server.links":
+    "指向评审评论内容的签名链接，无需登录（见 docs/let-others-in.md）。没有密钥和 `server.base_url` 时关闭。执行评审、发布结果或提供仪表盘的节点需要此密钥。",
+  "server.links.days": "链接有效的天数。",
+  "server.links.in_summaries": "摘要链接到共享的评审，而不是运行页面。",
+  "server.links.key": "至少 32 个字符的密钥的字面值，发布时加密。",
+  "server.links.key_env":
+    "保存密钥的环境变量，至少 32 个字符，例如由 `openssl rand -base64 32` 生成。与 key 只能设置一个。",
   "server.metrics": "指标。",
   "server.metrics.enabled": "提供 /metrics。",
   "server.metrics_port": "`/metrics` 专用的端口，此时 `port` 不再提供它。可与 `admin_port` 相同。",

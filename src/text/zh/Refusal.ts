@@ -83,6 +83,7 @@ export const refusalTexts = {
   ModelCallPrivate: "此评审包含或可能包含仅供维护者查看的问题，因此不显示其模型调用。",
   ModelCallUnknown: "此评审没有此编号的模型调用。",
   RunUnknown: "没有此编号的评审。",
+  LinksOff: "链接需要 {=server.links.key_env}（至少 32 个字符的密钥）和 {=server.base_url}。",
   NoEarlierRun: "此变更没有保存了分析结果的较早评审；请在 `with` 中指定一个。",
   TargetGone: "其工作区或触发器已不在配置中。",
   TriggerUnknown: "未配置触发器 {trigger}。",

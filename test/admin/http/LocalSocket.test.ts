@@ -19,6 +19,7 @@ const api = Layer.succeed(
     bodyLimit: () => Effect.die("the socket has one limit"),
     handle: () => Effect.die("a request of the socket needs no session"),
     handleAgent: () => Effect.die("the socket serves no agents"),
+    handleShared: () => Effect.die("the socket serves no links"),
     handleLocal: (given) =>
       Effect.sync(() => {
         received.push(given)
