@@ -101,6 +101,7 @@ const reply = Effect.fnUntraced(function* (admitted: ReviewWork, unfinished: Run
   const begun = {
     entryId: entry.id,
     workspace: workspace.id,
+    team: workspace.instance.team,
     targetKey: entry.targetKey,
     change,
     head,

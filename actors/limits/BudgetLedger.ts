@@ -23,8 +23,8 @@ import { Budget, BudgetError } from "../../src/llm/Budget.ts"
 import type { Caps, Reservation } from "../../src/llm/Budget.ts"
 import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
 import { planNotices } from "../../src/outputs/PlanNotices.ts"
-import { Ledger } from "../../src/store/Ledger.ts"
-import type { LedgerReservation, LedgerResult } from "../../src/store/Ledger.ts"
+import { Ledger, ledgerAccounts } from "../../src/store/Ledger.ts"
+import type { LedgerAccount, LedgerReservation, LedgerResult } from "../../src/store/Ledger.ts"
 import { Notices } from "../../src/store/Notices.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 import { countStart } from "../ActorStarts.ts"
@@ -41,6 +41,8 @@ const Reserve = Rpc.make("Reserve", {
     dayCapUsd: Schema.UndefinedOr(Usd),
     author: Schema.optional(Schema.String),
     authorCapUsd: Schema.optional(Usd),
+    team: Schema.optional(Schema.String),
+    teamCapUsd: Schema.optional(Usd),
     owner: Schema.String,
     /** Milliseconds since the epoch. A caller that has given up by then would never settle the reservation. */
     until: Schema.Number
@@ -48,7 +50,7 @@ const Reserve = Rpc.make("Reserve", {
   success: Schema.Union([
     Schema.TaggedStruct("Reserved", {}),
     Schema.TaggedStruct("Refused", {
-      account: Schema.Literals(["run", "day", "author"]),
+      account: Schema.Literals(ledgerAccounts),
       committedUsd: Usd,
       openUsd: Usd
     })
@@ -100,7 +102,7 @@ const tooLate = new StoreError({
   why: { _tag: "ReservationTooOld" }
 })
 
-const capOf = (account: "run" | "day" | "author", caps: Caps) => {
+const capOf = (account: LedgerAccount, caps: Caps) => {
   switch (account) {
     case "run":
       return ["per_run_usd", caps.perRunUsd] as const
@@ -108,6 +110,8 @@ const capOf = (account: "run" | "day" | "author", caps: Caps) => {
       return ["per_repo_daily_usd", caps.perRepoDailyUsd] as const
     case "author":
       return ["per_author_daily_usd", caps.perAuthorDailyUsd] as const
+    case "team":
+      return ["per_team_daily_usd", caps.perTeamDailyUsd] as const
   }
 }
 
@@ -133,19 +137,28 @@ export const mayFitLater = (
 ): boolean =>
   capUsd === undefined || (openUsd !== noMoney && !exceeds(addUsd(subtractUsd(committedUsd, openUsd), usd), capUsd))
 
+type DayRequest = Pick<
+  LedgerReservation,
+  "author" | "authorCapUsd" | "day" | "dayCapUsd" | "repository" | "team" | "teamCapUsd" | "usd"
+>
+
+/** Owner and cap of the budget of a day, by account. */
+const dayBudgets = {
+  day: { scope: "repository", read: (request: DayRequest) => [request.repository, request.dayCapUsd] as const },
+  author: { scope: "author", read: (request: DayRequest) => [request.author, request.authorCapUsd] as const },
+  team: { scope: "team", read: (request: DayRequest) => [request.team, request.teamCapUsd] as const }
+} as const satisfies Record<Exclude<LedgerAccount, "run">, unknown>
+
 /** Returns the facts of a day whose budget has no room for a call, and will have none. */
-const refusalFacts = (
-  request: Pick<LedgerReservation, "author" | "authorCapUsd" | "day" | "dayCapUsd" | "repository" | "usd">,
-  result: LedgerResult
-): NoticeFacts | undefined => {
+const refusalFacts = (request: DayRequest, result: LedgerResult): NoticeFacts | undefined => {
   if (result._tag === "Reserved" || result.account === "run") return undefined
-  const isAuthor = result.account === "author"
-  const capUsd = isAuthor ? request.authorCapUsd : request.dayCapUsd
+  const { read, scope } = dayBudgets[result.account]
+  const [name = "", capUsd] = read(request)
   if (capUsd === undefined || capUsd <= 0 || mayFitLater(request.usd, capUsd, result)) return undefined
   return {
     _tag: "budget_threshold",
-    scope: isAuthor ? "author" : "repository",
-    name: truncate(isAuthor ? (request.author ?? "") : request.repository, maxName),
+    scope,
+    name: truncate(name, maxName),
     day: request.day,
     percent: 100,
     spentUsd: result.committedUsd,
@@ -240,6 +253,8 @@ export const budgetLayer = Layer.effect(
           dayCapUsd: caps.perRepoDailyUsd,
           ...(run.author === undefined ? {} : { author: run.author }),
           ...(caps.perAuthorDailyUsd === undefined ? {} : { authorCapUsd: caps.perAuthorDailyUsd }),
+          ...(run.team === undefined ? {} : { team: run.team }),
+          ...(caps.perTeamDailyUsd === undefined ? {} : { teamCapUsd: caps.perTeamDailyUsd }),
           owner,
           until: now + Duration.toMillis(messageTimeout)
         })

@@ -1,5 +1,7 @@
 /** Derives the facts of notices from records. Pure. */
 import { Duration } from "effect"
+import { dayCaps } from "../../src/config/DayCaps.ts"
+import type { DailyCaps } from "../../src/config/DayCaps.ts"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { isCalledByHosts } from "../../src/domain/Kinds.ts"
 import { reachedThreshold } from "../../src/domain/Notice.ts"
@@ -77,18 +79,13 @@ export const mutedFacts = (health: RuleHealth): Facts<"rule_muted"> | undefined 
       }
 }
 
-interface Budget {
-  readonly per_repo_daily_usd?: number | undefined
-  readonly per_author_daily_usd?: number | undefined
-}
-
 /** Returns the threshold that the spent amount of an account has reached, if any. */
 export const budgetFacts = (
   { kind, name: account, spentUsd }: Pick<DayAccount, "kind" | "name" | "spentUsd">,
   day: string,
-  budget: Budget
+  budget: DailyCaps
 ): Facts<"budget_threshold"> | undefined => {
-  const capUsd = kind === "repository" ? budget.per_repo_daily_usd : budget.per_author_daily_usd
+  const capUsd = dayCaps(budget)[kind]
   // A budget of nothing is a switch, not an amount that is spent.
   if (capUsd === undefined || capUsd <= 0) return undefined
   const percent = reachedThreshold(spentUsd, capUsd)

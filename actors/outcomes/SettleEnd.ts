@@ -1,6 +1,7 @@
 /** Decides what became of the findings of a change that ended, as its host or its server has it, and stores it. */
 import { Clock, Effect, Metric } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { categoryLabel } from "../../src/domain/CanonicalCategory.ts"
 import { settleOutcome } from "../../src/domain/FindingOutcome.ts"
 import { isForgeKind } from "../../src/domain/Kinds.ts"
 import * as Metrics from "../../src/observability/Metrics.ts"
@@ -29,8 +30,10 @@ export const settleEnd = Effect.fn("settleEnd")(function* (end: ClaimedEnd) {
   const now = yield* Clock.currentTimeMillis
   const outcomes = records.map((one, at) => settleOutcome(one, states[at] ?? one.outcome, change, now))
   const count = yield* settlements.settle(end, outcomes, now)
-  for (const { outcome } of outcomes)
-    yield* Metric.update(Metric.withAttributes(Metrics.settledFindings, { outcome }), 1)
+  for (const { category, outcome, severity } of outcomes) {
+    const labels = { outcome, severity, category: categoryLabel(category) }
+    yield* Metric.update(Metric.withAttributes(Metrics.settledFindings, labels), 1)
+  }
   yield* Metric.update(Metrics.settlingDuration, (now - end.receivedAt) / 1000)
   yield* Effect.logInfo("findings of an ended change decided", {
     target: end.targetKey,

@@ -26,7 +26,8 @@ export const noteExpiry = Effect.fnUntraced(function* (entryId: string) {
   if (planned.length === 0 || isNoted) return
   const now = yield* Clock.currentTimeMillis
   const { base, head = "" } = change
-  const begun = { entryId, workspace: entry.workspace, targetKey, change, head, base, configHash, verdict }
+  const { team } = workspace.instance
+  const begun = { entryId, workspace: entry.workspace, team, targetKey, change, head, base, configHash, verdict }
   const run = yield* runs.begin(begun, token, now)
   if (run === undefined) return
   yield* (yield* Outbox).add(

@@ -113,7 +113,8 @@ export const recordUnreviewed = Effect.fnUntraced(function* (entryId: string) {
       )
       .filter(({ operation }) => operation._tag === "Status")
   const verdict = pendingVerdict(awaitsReview)
-  const waiting = { entryId, workspace: id, targetKey, change, head, base, configHash: snapshot.hash, verdict }
+  const { team } = workspace.instance
+  const waiting = { entryId, workspace: id, team, targetKey, change, head, base, configHash: snapshot.hash, verdict }
   const run = yield* (yield* Runs).openUnreviewed(waiting, plan, yield* Clock.currentTimeMillis)
   return run !== undefined
 })

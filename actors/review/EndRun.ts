@@ -3,8 +3,9 @@
  * and changes nothing without it. The publisher and listeners are notified afterwards.
  */
 import { Clock, Effect, Metric } from "effect"
-import { countedSeverities, openFindings } from "../../src/domain/Analysis.ts"
+import { countedFindings, openFindings } from "../../src/domain/Analysis.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
+import { categoryLabel } from "../../src/domain/CanonicalCategory.ts"
 import { decidedKey, isShelf, toDecided } from "../../src/domain/Change.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import type { TargetKey } from "../../src/domain/Keys.ts"
@@ -101,7 +102,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, given: ReviewW
   const outputs = yield* Outputs
   const analysis = yield* withDismissals(run, work, found)
   const open = openFindings(analysis)
-  const counted = countedSeverities(analysis)
+  const counted = countedFindings(analysis)
   const spent = (yield* Clock.currentTimeMillis) - (run.startedAt ?? run.createdAt)
   const input = { ...publishInput(run, work), seconds: Math.max(0, Math.round(spent / 1000)) }
   const plan = outputs.plan({ ...input, analysis })
@@ -124,8 +125,9 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, given: ReviewW
   if (!(yield* saveSpooled(run, analysis, complete))) {
     return failed({ _tag: "LeaseLost" }, true)
   }
-  for (const severity of counted) {
-    yield* Metric.update(Metric.withAttributes(Metrics.problems, { severity }), 1)
+  for (const { problem } of counted) {
+    const labels = { severity: problem.severity, category: categoryLabel(problem.category), team: run.team ?? "" }
+    yield* Metric.update(Metric.withAttributes(Metrics.problems, labels), 1)
   }
   yield* countUnposted(analysis)
   yield* countRules(analysis)

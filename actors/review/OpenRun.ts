@@ -32,7 +32,8 @@ export const openRun = Effect.fnUntraced(function* (entry: Entry, lease: Lease) 
   const { id: entryId, change, targetKey, workspace } = entry
   const snapshot = yield* (yield* ConfigStore).pinned(entry.configHash)
   const { base, head = "" } = change
-  const begun = { entryId, workspace, targetKey, change, head, base, configHash: snapshot.hash }
+  const team = snapshot.workspaces.get(workspace)?.instance.team
+  const begun = { entryId, workspace, team, targetKey, change, head, base, configHash: snapshot.hash }
   const now = yield* Clock.currentTimeMillis
   const run = yield* (yield* Runs).open(begun, lease.token, now)
   if (run !== undefined) yield* traceWait(entry, run.id, now)

@@ -121,7 +121,18 @@ const review = Effect.fnUntraced(function* (opened: Run, given: ReviewWork, watc
   }
   // Recorded before the review begins: no publisher makes the head green from here on.
   const verdict = setsStatus(work.workspace, change) ? pendingVerdict(reviewInProgress) : undefined
-  const begun = { entryId: entry.id, workspace, targetKey, change, head, base, configHash: snapshot.hash, verdict }
+  const { team } = work.workspace.instance
+  const begun = {
+    entryId: entry.id,
+    workspace,
+    team,
+    targetKey,
+    change,
+    head,
+    base,
+    configHash: snapshot.hash,
+    verdict
+  }
   const run = yield* runs.begin(begun, lease.token, yield* Clock.currentTimeMillis)
   if (run === undefined) return failed({ _tag: "TakenOver" }, false)
   yield* Effect.annotateCurrentSpan({ run: run.id, head, event_id: entry.events.join(" ") })

@@ -48,7 +48,7 @@ const earlierAttempts = 5
  * Returns the account of model calls that this run continues. Earlier attempts that were lost are the run itself, runs of an entry that a
  * restart replaced, and runs of a head that a force push replaced; their calls are not paid for again.
  */
-export const modelAccount = Effect.fnUntraced(function* (run: Run, { lease }: ReviewWork) {
+export const modelAccount = Effect.fnUntraced(function* (run: Run, { lease, workspace }: ReviewWork) {
   const { change, head, configHash, id, targetKey } = run
   const others = yield* (yield* Runs).list({ targetKey, limit: earlierAttempts })
   const isAutomatic = change.requestedBy === undefined
@@ -63,6 +63,7 @@ export const modelAccount = Effect.fnUntraced(function* (run: Run, { lease }: Re
     id,
     repository: repositoryKey(change),
     author: authorKey(change),
+    team: workspace.instance.team,
     fenceKey: yield* loadFenceKey(id),
     ...(earlier.length === 0 ? {} : { resumes: { attempt: lease.token, earlier } })
   } satisfies ModelAccount

@@ -1,9 +1,12 @@
 /** Formats statistics as tables. */
-import type { ModelJson, ProjectJson, TotalsJson, WindowsJson } from "../domain/StatisticsJson.ts"
+import type { ModelJson, PeriodJson, ProjectJson, TotalsJson, WindowsJson } from "../domain/StatisticsJson.ts"
 import { columns } from "./Columns.ts"
 import { oneLine } from "./Wording.ts"
 
-const header = ["runs", "succeeded", "problems", "accepted", "tokens in", "tokens out", "cost USD", "average", "p95"]
+const header =
+  "runs|succeeded|problems|accepted|tokens in|tokens out|cost USD|USD per accepted|average|p95|first comment p50|p90".split(
+    "|"
+  )
 
 const seconds = (millis: number | null): string => (millis === null ? "-" : `${(millis / 1000).toFixed(1)} s`)
 
@@ -22,8 +25,11 @@ const cells = (totals: TotalsJson): ReadonlyArray<string> => [
   String(totals.llm.input_tokens),
   String(totals.llm.output_tokens),
   formatCost(totals),
+  totals.cost_per_accepted_finding_usd?.toFixed(2) ?? "-",
   seconds(totals.duration.average_ms),
-  seconds(totals.duration.p95_ms)
+  seconds(totals.duration.p95_ms),
+  seconds(totals.first_comment.p50_ms),
+  seconds(totals.first_comment.p90_ms)
 ]
 
 /** Formats one row per subject; empty without a subject. */
@@ -56,4 +62,14 @@ export const formatModels = (models: ReadonlyArray<typeof ModelJson.Type>): stri
   table(
     ["provider", "model"],
     models.map((model) => [[oneLine(model.provider), oneLine(model.model)], model] as const)
+  )
+
+/** Formats two rows per team or workspace: the period, and the one before it. */
+export const formatPeriods = (by: string, periods: ReadonlyArray<typeof PeriodJson.Type>): string =>
+  table(
+    [by, "period"],
+    periods.flatMap(({ before, name, ...totals }) => [
+      [[oneLine(name), "this"], totals] as const,
+      ...(before === null ? [] : [[["", "before"], before] as const])
+    ])
   )

@@ -126,7 +126,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/statistics",
-    validateSearch: only("window", "sort", "by", "groups"),
+    validateSearch: only("window", "sort", "by", "groups", "team"),
     component: page(() => import("./pages/Statistics.tsx"), "Statistics")
   }),
   createRoute({

@@ -201,7 +201,7 @@ export const allFindings = ({ findings, private: delivered = [] }: Found): Reado
   ...delivered.map(({ finding }) => finding)
 ]
 
-const countedFindings = ({ dismissed, ...found }: Found & Pick<Analysis, "dismissed">): ReadonlyArray<Finding> =>
+export const countedFindings = ({ dismissed, ...found }: Found & Pick<Analysis, "dismissed">): ReadonlyArray<Finding> =>
   openFindings({ dismissed, findings: allFindings(found) })
 
 /** Returns the severities of the findings that count, also of those that only maintainers get. */

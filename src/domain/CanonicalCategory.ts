@@ -1,5 +1,19 @@
 /** Categories of findings, under one name each. Pure. */
 
+/** Categories that the prompt names. */
+export const categories = [
+  "correctness",
+  "security",
+  "concurrency",
+  "performance",
+  "resource-leak",
+  "error-handling",
+  "api-contract",
+  "data-loss",
+  "testing",
+  "maintainability"
+] as const
+
 /** Names that models use for the same thing. */
 const synonyms: Readonly<Record<string, string>> = {
   bug: "correctness",
@@ -32,4 +46,10 @@ export const canonicalCategory = (category: string): string => {
     .replace(/[^\p{L}\p{N}]+/gu, "-")
     .replace(/^-|-$/g, "")
   return Object.hasOwn(synonyms, plain) ? (synonyms[plain] ?? plain) : plain
+}
+
+/** Returns the category as the label of a metric: one of few, because a model may write any text. */
+export const categoryLabel = (category: string): string => {
+  const name = canonicalCategory(category)
+  return categories.find((one) => one === name) ?? "other"
 }

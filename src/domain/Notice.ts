@@ -66,7 +66,7 @@ export const NoticeFacts = Schema.Union([
     runUrl: Schema.optional(Schema.String)
   }),
   Schema.TaggedStruct("budget_threshold", {
-    scope: Schema.Literals(["repository", "author"]),
+    scope: Schema.Literals(["repository", "author", "team"]),
     name: Schema.String,
     /** UTC day, `2026-01-31`. */
     day: Schema.String,

@@ -75,18 +75,26 @@ export interface EndedRun {
   readonly finishedAt: number
   readonly analysis?: Pick<Analysis, "findings" | "dismissed" | "coverage" | "models" | "usage"> | undefined
   readonly issuesCreated: number
+  /** Milliseconds from the admission of an automatic review to its first comment; undefined without one. */
+  readonly firstCommentMillis?: number | undefined
   /** Amount of the ledger for the run, in billionths of a US dollar; undefined if it reserved nothing. */
   readonly ledgerNanos: number | undefined
   /** True if a model may have been called, as far as its states show. */
   readonly mayHaveCalled: boolean
 }
 
+/** Durations of which histograms are kept: of the run, and from its admission to its first comment. */
+export const durationMeasures = ["run", "first_comment"] as const
+export type DurationMeasure = (typeof durationMeasures)[number]
+/** Slot of each duration of a run (DurationHistogram.ts). */
+export type Slots = Readonly<Partial<Record<DurationMeasure, number>>>
+
 interface RunStatistics {
   readonly counts: RunCounts
   /** Parts by model, as `provider/model`. */
   readonly byModel: ReadonlyMap<string, RunCounts>
-  /** Slot of the duration; undefined if it is not counted. */
-  readonly slot: number | undefined
+  /** Slots of its durations; empty if none is counted. */
+  readonly slots: Slots
 }
 
 const costCounts = (costUsd: Usd | undefined): RunCounts =>
@@ -146,7 +154,7 @@ export const countRun = (run: EndedRun): RunStatistics => {
   const counted = countReview(run)
   if (!run.isReply) return counted
   const byModel = new Map([...counted.byModel].map(([model, counts]) => [model, withoutRuns(counts)]))
-  return { counts: withoutRuns(counted.counts), byModel, slot: undefined }
+  return { counts: withoutRuns(counted.counts), byModel, slots: {} }
 }
 
 const countReview = (run: EndedRun): RunStatistics => {
@@ -158,9 +166,13 @@ const countReview = (run: EndedRun): RunStatistics => {
     ...(millis === undefined ? {} : { duration_ms: millis, duration_runs: 1 })
   }
   const content = countContent(run)
-  const slot = millis === undefined ? undefined : findSlot(millis)
+  const { firstCommentMillis: waited } = run
+  const slots: Slots = {
+    ...(millis === undefined ? {} : { run: findSlot(millis) }),
+    ...(waited === undefined ? {} : { first_comment: findSlot(waited) })
+  }
   if (analysis === undefined) {
-    return { counts: [content, countLostCost(run)].reduce(addCounts, end), byModel: new Map(), slot }
+    return { counts: [content, countLostCost(run)].reduce(addCounts, end), byModel: new Map(), slots }
   }
   const parts = analysis.usage.byModel ?? {}
   const reasoningTokens = Object.values(parts).reduce((sum, part) => sum + part.reasoningTokens, 0)
@@ -168,7 +180,11 @@ const countReview = (run: EndedRun): RunStatistics => {
   const byModel = new Map(Object.entries(parts).map(([model, part]) => [model, addCounts(end, countUsage(part))]))
   // Content has one author: the model that the outcomes of findings name too.
   if (first !== undefined) byModel.set(first, addCounts(byModel.get(first) ?? end, content))
-  return { counts: [content, countUsage({ ...analysis.usage, reasoningTokens })].reduce(addCounts, end), byModel, slot }
+  return {
+    counts: [content, countUsage({ ...analysis.usage, reasoningTokens })].reduce(addCounts, end),
+    byModel,
+    slots
+  }
 }
 
 /** Facts about a finding that are counted. */

@@ -44,6 +44,14 @@ const DurationJson = Schema.Struct({
   p95_ms: amount("Time that 95 % of the runs did not exceed, within 4.5 %; null without runs.")
 })
 
+const FirstCommentJson = Schema.Struct({
+  reviews: count("Reviews that are measured: automatic ones that published a comment, an issue or a message."),
+  p50_ms: amount(
+    "Time from the admission of the push to the first comment, which half of the reviews did not exceed, within 4.5 %; null without reviews."
+  ),
+  p90_ms: amount("As p50_ms, for 90 % of the reviews.")
+})
+
 const FindingsJson = Schema.Struct({
   published: count(
     "Findings of published reviews of pull requests, and of submitted changes of Perforce and Subversion; each counts once per pull request or branch, when it was found."
@@ -72,6 +80,7 @@ export const TotalsJson = Schema.Struct({
   runs_of_known_cost: count("Runs that called a model and whose cost is part of cost_usd."),
   runs_of_unknown_cost: count("Runs that called a model without a known price: not part of cost_usd."),
   duration: DurationJson,
+  first_comment: FirstCommentJson,
   findings: FindingsJson,
   cost_per_accepted_finding_usd: amount(
     "cost_usd / findings.fixed; null without fixed findings, or while a cost is unknown."
@@ -126,10 +135,12 @@ const findingsOf = (of: (counter: RunCounter) => number): TotalsJson["findings"]
 
 export const totalsJson = ({
   counts,
-  durations
+  durations,
+  firstComments
 }: {
   readonly counts: RunCounts
   readonly durations: DurationHistogram
+  readonly firstComments: DurationHistogram
 }): TotalsJson => {
   const of = (counter: RunCounter) => counts[counter] ?? 0
   const states = {
@@ -168,6 +179,11 @@ export const totalsJson = ({
       average_ms: of("duration_runs") === 0 ? null : Math.round(of("duration_ms") / of("duration_runs")),
       p95_ms: findQuantile(durations, 0.95) ?? null
     },
+    first_comment: {
+      reviews: [...firstComments.values()].reduce((sum, reviews) => sum + reviews, 0),
+      p50_ms: findQuantile(firstComments, 0.5) ?? null,
+      p90_ms: findQuantile(firstComments, 0.9) ?? null
+    },
     findings: findingsOf(of)
   }
 }
@@ -184,6 +200,9 @@ export const ProjectJson = Schema.Struct({
   workspace: Schema.String,
   trigger: Schema.String.annotate({ description: "Trigger profile of the repository's host." }),
   repository: Schema.String,
+  team: Schema.NullOr(Schema.String).annotate({
+    description: "Team of its workspace at its newest run; null without one."
+  }),
   last_run_at: time("End of the newest run."),
   deleted_at: Schema.NullOr(
     time("Time since which the workspace or the trigger is no longer configured; null while both are.")
@@ -195,6 +214,14 @@ export const ModelJson = Schema.Struct({
   provider: Schema.String,
   model: Schema.String,
   ...TotalsJson.fields
+})
+
+export const PeriodJson = Schema.Struct({
+  name: Schema.String.annotate({ description: "Team or workspace; empty for the instance." }),
+  ...TotalsJson.fields,
+  before: Schema.NullOr(TotalsJson).annotate({
+    description: "The same number of days right before the period; null for all time."
+  })
 })
 
 export const BucketJson = Schema.Struct({ start: time("Start of the hour or day."), ...TotalsJson.fields })

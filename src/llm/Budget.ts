@@ -22,6 +22,8 @@ export interface Caps {
   readonly perRepoDailyUsd: Usd | undefined
   /** Applies if the account names an author. */
   readonly perAuthorDailyUsd?: Usd | undefined
+  /** Applies if the account names a team. */
+  readonly perTeamDailyUsd?: Usd | undefined
 }
 
 export interface Reservation {
@@ -35,7 +37,7 @@ export type Reserved =
   | { readonly _tag: "Reserved" }
   | {
       readonly _tag: "Refused"
-      readonly cap: "per_run_usd" | "per_repo_daily_usd" | "per_author_daily_usd"
+      readonly cap: "per_run_usd" | "per_repo_daily_usd" | "per_author_daily_usd" | "per_team_daily_usd"
       readonly capUsd: Usd
       /** Amount that was spent and reserved before this call. */
       readonly committedUsd: Usd
@@ -62,21 +64,25 @@ export class Budget extends Context.Service<
     const committed = new Map<string, Usd>()
     const open = new Map<ReservationId, Usd>()
     const of = (id: string): Usd => committed.get(id) ?? noMoney
-    const close = ({ id, run }: Reservation, usd: Usd): void => {
+    const close = ({ caps, id, run }: Reservation, usd: Usd): void => {
       const reserved = open.get(id)
       if (reserved === undefined) return
       open.delete(id)
-      for (const account of listAccounts(run)) committed.set(account, addUsd(subtractUsd(of(account), reserved), usd))
+      for (const { account } of listAccounts(run, caps))
+        committed.set(account, addUsd(subtractUsd(of(account), reserved), usd))
     }
     return Budget.of({
       reserve: ({ id, run, usd, caps }) =>
         Effect.sync((): Reserved => {
           if (open.has(id)) return { _tag: "Reserved" }
-          const [runUsd = noMoney, dayUsd = noMoney, authorUsd] = listAccounts(run).map(of)
-          const refusal = findExceededCap({ usd, caps, runUsd, dayUsd, authorUsd })
-          if (refusal !== undefined) return refusal
+          const accounts = listAccounts(run, caps)
+          for (const { account, cap, capUsd } of accounts) {
+            const committedUsd = of(account)
+            if (capUsd !== undefined && exceeds(addUsd(committedUsd, usd), capUsd))
+              return { _tag: "Refused", cap, capUsd, committedUsd }
+          }
           open.set(id, usd)
-          for (const account of listAccounts(run)) committed.set(account, addUsd(of(account), usd))
+          for (const { account } of accounts) committed.set(account, addUsd(of(account), usd))
           return { _tag: "Reserved" }
         }),
       settle: (reservation, usd) => Effect.sync(() => close(reservation, usd)),
@@ -85,30 +91,14 @@ export class Budget extends Context.Service<
   })
 }
 
-const listAccounts = ({ author, id, repository }: ModelAccount) => [
-  `run:${id}`,
-  `repository:${repository}`,
-  ...(author === undefined ? [] : [`author:${author}`])
+/** Returns the accounts of a call with their caps. Pure. */
+const listAccounts = ({ author, id, repository, team }: ModelAccount, caps: Caps) => [
+  { account: `run:${id}`, cap: "per_run_usd", capUsd: caps.perRunUsd } as const,
+  { account: `repository:${repository}`, cap: "per_repo_daily_usd", capUsd: caps.perRepoDailyUsd } as const,
+  ...(author === undefined
+    ? []
+    : [{ account: `author:${author}`, cap: "per_author_daily_usd", capUsd: caps.perAuthorDailyUsd } as const]),
+  ...(team === undefined
+    ? []
+    : [{ account: `team:${team}`, cap: "per_team_daily_usd", capUsd: caps.perTeamDailyUsd } as const])
 ]
-
-/** Returns whether a cap would be exceeded. Pure. */
-const findExceededCap = (state: {
-  readonly usd: Usd
-  readonly caps: Caps
-  readonly runUsd: Usd
-  readonly dayUsd: Usd
-  readonly authorUsd: Usd | undefined
-}): Extract<Reserved, { readonly _tag: "Refused" }> | undefined => {
-  const { usd, caps, runUsd, dayUsd, authorUsd } = state
-  if (caps.perRunUsd !== undefined && exceeds(addUsd(runUsd, usd), caps.perRunUsd)) {
-    return { _tag: "Refused", cap: "per_run_usd", capUsd: caps.perRunUsd, committedUsd: runUsd }
-  }
-  if (caps.perRepoDailyUsd !== undefined && exceeds(addUsd(dayUsd, usd), caps.perRepoDailyUsd)) {
-    return { _tag: "Refused", cap: "per_repo_daily_usd", capUsd: caps.perRepoDailyUsd, committedUsd: dayUsd }
-  }
-  const { perAuthorDailyUsd: authorCap } = caps
-  if (authorCap !== undefined && authorUsd !== undefined && exceeds(addUsd(authorUsd, usd), authorCap)) {
-    return { _tag: "Refused", cap: "per_author_daily_usd", capUsd: authorCap, committedUsd: authorUsd }
-  }
-  return undefined
-}

@@ -11,6 +11,8 @@ export interface ModelAccount {
   readonly repository: string
   /** `<trigger>:<account>` of the author of the change, whose daily budget also applies. Absent if the author is unknown. */
   readonly author?: string | undefined
+  /** Team of the workspace, whose daily budget also applies. Absent if it has none. */
+  readonly team?: string | undefined
   /** Model calls that the review expects to make. Of reviews that wait for permits, shorter ones are served first. */
   readonly expectedCalls?: number | undefined
   /** Secret that the attempts of the run share, for the fences of its prompts. Absent: that of the process is used. */

@@ -100,7 +100,12 @@ export const runAttempts = Metric.counter("aicr_run_attempts_total", {
 })
 
 export const problems = Metric.counter("aicr_problems_total", {
-  description: "Problems found by severity",
+  description: "Problems found by severity, category and team",
+  incremental: true
+})
+
+export const budgetRefusals = Metric.counter("aicr_budget_refusals_total", {
+  description: "Model calls that a budget refused by cap of llm.budget, and by team for that of teams",
   incremental: true
 })
 
@@ -110,7 +115,7 @@ export const lateProblems = Metric.counter("aicr_late_problems_total", {
 })
 
 export const settledFindings = Metric.counter("aicr_settled_findings_total", {
-  description: "Findings whose change ended, by outcome",
+  description: "Findings whose change ended, by outcome, severity and category",
   incremental: true
 })
 

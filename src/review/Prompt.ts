@@ -4,6 +4,7 @@
  * unguessable word, so that nothing in the change can close them. It begins with the part that all passes have in common, so that
  * providers read that once. Pure.
  */
+import { categories } from "../domain/CanonicalCategory.ts"
 import { showName } from "../domain/Text.ts"
 import type { FileBatch } from "./Batches.ts"
 import { renderFile } from "./RenderDiff.ts"
@@ -53,7 +54,7 @@ const tools = (maySkip: boolean): string => `# How to answer
 Answer with tool calls only; other text is not read by anyone. When you know what to say, one response ends the review:
 report_problems with all problems, and publish_summary in the same response. Leave publish_summary out only to read more first.
 - \`quote\` is copied from the diff letter by letter, whole lines, without number and mark: the comment is placed where the quote is found. Quote the faulty lines only, usually one to five. \`line\` is the number of the first one. \`suggestion\` replaces exactly the quoted lines.
-- \`category\` is one of: correctness, security, concurrency, performance, resource-leak, error-handling, api-contract, data-loss, testing, maintainability.
+- \`category\` is one of: ${categories.join(", ")}.
 - Before you report that callers break or that something is missing, look for it with find_references or search_code.
 - publish_summary takes a walkthrough: one list item for each group of files, with what changes and why it matters, at most 100 words in all. It neither counts nor lists problems, which are published on their own. It is needed without problems too${
   maySkip ? "; skip replaces it only where the change just deletes or moves whole files." : ", instead of skip."

@@ -1,5 +1,5 @@
 /**
- * Records the cost of model calls durably: accounts per run, per repository and UTC day, and per author and UTC day, and the open
+ * Records the cost of model calls durably: accounts per run, and per repository, author or team and UTC day, and the open
  * reservations. An account never exceeds its cap, whatever reservations run concurrently on any node: the check and the addition are one
  * statement of the database.
  */
@@ -22,15 +22,21 @@ export interface LedgerReservation {
   /** Author whose day is charged as well, and the cap. Absent if there is no author. */
   readonly author?: string | undefined
   readonly authorCapUsd?: Usd | undefined
+  /** Team whose day is charged as well, and the cap. Absent if there is no team. */
+  readonly team?: string | undefined
+  readonly teamCapUsd?: Usd | undefined
   /** The requesting process. Its reservations are closed when it is lost. */
   readonly owner: string
 }
+
+export const ledgerAccounts = ["run", "day", "author", "team"] as const
+export type LedgerAccount = (typeof ledgerAccounts)[number]
 
 export type LedgerResult =
   | { readonly _tag: "Reserved" }
   | {
       readonly _tag: "Refused"
-      readonly account: "run" | "day" | "author"
+      readonly account: LedgerAccount
       /** Sum of spent and reserved amounts. */
       readonly committedUsd: Usd
       /** Reserved part of it, which may be refunded. */
@@ -39,7 +45,7 @@ export type LedgerResult =
 
 /** Amounts of an account of a UTC day. */
 export interface DayAccount {
-  readonly kind: "repository" | "author"
+  readonly kind: "repository" | "author" | "team"
   readonly name: string
   /** Settled amount. */
   readonly spentUsd: Usd
@@ -79,6 +85,7 @@ export class Ledger extends Context.Service<
         | { readonly runId: string }
         | { readonly repository: string; readonly day: string }
         | { readonly author: string; readonly day: string }
+        | { readonly team: string; readonly day: string }
     ) => Effect.Effect<Usd, StoreError>
     /** Lists at most `limit` accounts of a UTC day, those with the largest amounts first. */
     readonly listDay: (day: string, limit: number) => Effect.Effect<ReadonlyArray<DayAccount>, StoreError>

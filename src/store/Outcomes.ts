@@ -68,7 +68,7 @@ export interface OutcomePage {
 }
 
 /** Groups by which findings are counted. Rules are those that findings cite. */
-export const FindingGrouping = Schema.Literals(["category", "severity", "rule", "repository", "workspace"])
+export const FindingGrouping = Schema.Literals(["category", "severity", "rule", "repository", "workspace", "team"])
 export type FindingGrouping = typeof FindingGrouping.Type
 
 /** Findings of one group that were found in a period, and in the one of the same length before it. */
@@ -99,6 +99,16 @@ export class Outcomes extends Context.Service<
     /** Counts findings by group, at most 200 groups, those with the most findings first. Times are milliseconds since the epoch. */
     readonly groups: (period: {
       readonly by: FindingGrouping
+      readonly since: number
+      readonly until: number
+      /** Only findings of this team. */
+      readonly team?: string | undefined
+    }) => Effect.Effect<ReadonlyArray<FindingGroup>, StoreError>
+    /**
+     * Counts findings by the author of their change as `trigger:account`, as long as the runs that found them are kept; at most 200 authors,
+     * those with the most findings first.
+     */
+    readonly authors: (period: {
       readonly since: number
       readonly until: number
     }) => Effect.Effect<ReadonlyArray<FindingGroup>, StoreError>

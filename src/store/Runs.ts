@@ -25,6 +25,8 @@ export const Run = record({
   id: Field.text,
   entryId: Field.text,
   workspace: Field.text,
+  /** Team that the workspace had when the run began. */
+  team: Field.optional(Field.text),
   targetKey: Field.stored(TargetKey),
   change: Field.json(Change),
   head: Field.text,
@@ -49,7 +51,7 @@ export type Run = RecordValues<typeof Run>
 /** A run that begins: `verdict` is set if its head gets a pending status. */
 export type BegunRun = Pick<
   Run,
-  "entryId" | "workspace" | "targetKey" | "change" | "head" | "base" | "configHash" | "verdict"
+  "entryId" | "workspace" | "team" | "targetKey" | "change" | "head" | "base" | "configHash" | "verdict"
 >
 
 /** A commit of a repository (case-folded) that has a verdict of a pull request and a base branch. */

@@ -2,7 +2,7 @@
  * Statistics of ended runs, which outlive the records of the runs. `Runs` writes them in the transaction that ends a run; definitions of the
  * counts: docs/statistics.md. Times are milliseconds since the epoch, days and weeks are those of UTC.
  */
-import { Context } from "effect"
+import { Context, Schema } from "effect"
 import type { Effect } from "effect"
 import { foldRepo } from "../domain/Change.ts"
 import * as Field from "../domain/Field.ts"
@@ -21,6 +21,8 @@ export const Project = record({
   trigger: Field.named("trigger_name", Field.text),
   /** Name in the host's spelling. */
   repository: Field.named("name", Field.text),
+  /** Team of its workspace at its newest run. */
+  team: Field.optional(Field.text),
   createdAt: Field.time,
   lastRunAt: Field.time,
   /** Time since which its workspace or trigger is not configured, or of its deletion by an administrator. */
@@ -33,6 +35,18 @@ export type Project = RecordValues<typeof Project>
 export interface Totals {
   readonly counts: RunCounts
   readonly durations: DurationHistogram
+  readonly firstComments: DurationHistogram
+}
+
+/** Scopes whose runs are summed in a period. */
+export const PeriodScope = Schema.Literals(["instance", "team", "workspace"])
+export type PeriodScope = typeof PeriodScope.Type
+
+/** Sums of one subject in a period, and in the same number of days before it; undefined for all time. */
+export interface PeriodTotals extends Totals {
+  /** Team or workspace; empty for the instance. */
+  readonly name: string
+  readonly before: Totals | undefined
 }
 
 export interface ProjectTotals extends Totals {
@@ -58,7 +72,11 @@ interface SubjectFilter {
   readonly limit: number
 }
 
-/** Values that a project must have; undefined ones select nothing. */
+interface ProjectSubjects extends SubjectFilter {
+  /** Only those whose newest run counted for the team. */
+  readonly team?: string | undefined
+}
+
 /** Values that projects are listed by, apart from their creation. */
 export const projectValues = ["last_run", "repository"] as const
 
@@ -69,6 +87,7 @@ export interface ProjectOrder {
   readonly from?: { readonly value: string; readonly id: string } | undefined
 }
 
+/** Values that a project must have; undefined ones select nothing. */
 export interface ProjectFilter extends IdRange {
   readonly workspace?: string | undefined
   /** Full name of the repository, compared case-insensitively. */
@@ -98,14 +117,24 @@ export class Statistics extends Context.Service<
     /** Returns the totals of each calendar window. */
     readonly windows: (now: number) => Effect.Effect<Readonly<Record<WindowName, Totals>>, StoreError>
     /** Returns projects with runs in the period, those with the newest runs first. */
-    readonly projects: (filter: SubjectFilter) => Effect.Effect<ReadonlyArray<ProjectTotals>, StoreError>
+    readonly projects: (filter: ProjectSubjects) => Effect.Effect<ReadonlyArray<ProjectTotals>, StoreError>
     /** Returns models with calls in the period, by name. */
     readonly models: (filter: SubjectFilter) => Effect.Effect<ReadonlyArray<ModelTotals>, StoreError>
-    /** Returns one item per hour or day until now, oldest first, also where no run ended. */
+    /**
+     * Returns the sums of each subject with runs in the period, by name, at most `maxSubjects`. `since` and `until` are extended to whole
+     * days; all time without `since`.
+     */
+    readonly periods: (period: {
+      readonly by: PeriodScope
+      readonly since: number | undefined
+      readonly until: number
+    }) => Effect.Effect<ReadonlyArray<PeriodTotals>, StoreError>
+    /** Returns one item per hour or day until now, oldest first, also where no run ended. Of a team there are days only. */
     readonly timeline: (
       bucket: TimelineBucket,
       since: number | undefined,
-      now: number
+      now: number,
+      team?: string
     ) => Effect.Effect<ReadonlyArray<BucketTotals>, StoreError>
     /** Returns the project that has the repository under another name. */
     readonly findRenamed: (repository: RenamedRepository) => Effect.Effect<Project | undefined, StoreError>

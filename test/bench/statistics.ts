@@ -47,7 +47,7 @@ const fill = Effect.gen(function* () {
   const ids: Array<string> = []
   for (let at = 0; at < projects; at++) {
     const repo = { ...change().repo, fullName: `team/repository-${at}` }
-    ids.push(yield* ensureProject(sql, `workspace-${at % 20}`, { ...change(), repo }, now))
+    ids.push(yield* ensureProject(sql, `workspace-${at % 20}`, { ...change(), repo }, undefined, now))
   }
   let added = 0
   for (let day = 0; day < days; day++) {
@@ -56,7 +56,7 @@ const fill = Effect.gen(function* () {
       const cell = day * projects + project + 1
       const runs = Math.floor((cell * allRuns) / (days * projects)) - added
       added += runs
-      const one = { at, counts: countsOf(runs), slot: findSlot(20_000 + ((cell * 7919) % 300_000)) }
+      const one = { at, counts: countsOf(runs), slots: { run: findSlot(20_000 + ((cell * 7919) % 300_000)) } }
       return [
         { ...one, scope: "project", subject: id },
         { ...one, scope: "instance", subject: "" },

@@ -45,11 +45,11 @@ describe("cost", () => {
 
 it("a reply counts with what it used, and not as a run", () => {
   const usage = { ...analysis.usage, costUsd: Usd.make(0.02) }
-  const { byModel, counts, slot } = countRun(run({ isReply: true, analysis: { ...analysis, findings: [], usage } }))
+  const { byModel, counts, slots } = countRun(run({ isReply: true, analysis: { ...analysis, findings: [], usage } }))
   assert.deepInclude(counts, { requests: usage.requests, input_tokens: usage.inputTokens, cost_nanos: 20_000_000 })
   for (const of of [counts, ...byModel.values()])
     assert.isEmpty(Object.keys(of).filter((name) => name.startsWith("runs_") || name.startsWith("duration_")))
-  assert.isUndefined(slot)
+  assert.isEmpty(slots)
 })
 
 it.each([
@@ -59,11 +59,11 @@ it.each([
   ["cancelled", undefined],
   ["skipped", undefined]
 ] as const)("the duration of a run that is %s counts as %s", (status, expected) => {
-  const { counts, slot } = countRun(run({ status }))
+  const { counts, slots } = countRun(run({ status }))
   assert.strictEqual(counts.duration_ms, expected)
   assert.strictEqual(counts.duration_runs, expected === undefined ? undefined : 1)
-  assert.strictEqual(slot !== undefined, expected !== undefined)
-  assert.isUndefined(countRun(run({ status, startedAt: undefined })).slot)
+  assert.strictEqual(slots.run !== undefined, expected !== undefined)
+  assert.isEmpty(countRun(run({ status, startedAt: undefined })).slots)
 })
 
 it("usage counts for the model that it is of, the content of the review for the first one", () => {

@@ -5,7 +5,7 @@ import { findSlot } from "../../src/domain/DurationHistogram.ts"
 import type { RunCounts } from "../../src/domain/RunCounts.ts"
 import { TotalsJson, totalsJson } from "../../src/domain/StatisticsJson.ts"
 
-const totals = (counts: RunCounts) => totalsJson({ counts, durations: new Map() })
+const totals = (counts: RunCounts) => totalsJson({ counts, durations: new Map(), firstComments: new Map() })
 
 describe("cost", () => {
   it.each([
@@ -38,8 +38,18 @@ it("rates are of published findings, and null without any", () => {
 
 it("durations are null without runs", () => {
   assert.deepStrictEqual(totals({}).duration, { runs: 0, average_ms: null, p95_ms: null })
+  assert.deepStrictEqual(totals({}).first_comment, { reviews: 0, p50_ms: null, p90_ms: null })
   const counts = { duration_runs: 2, duration_ms: 3001 }
-  const { average_ms, p95_ms } = totalsJson({ counts, durations: new Map([[findSlot(2000), 2]]) }).duration
+  const durations = new Map([[findSlot(2000), 2]])
+  const firstComments = new Map([
+    [findSlot(1000), 2],
+    [findSlot(60_000), 1]
+  ])
+  const { duration, first_comment: first } = totalsJson({ counts, durations, firstComments })
+  const { average_ms, p95_ms } = duration
+  assert.strictEqual(first.reviews, 3)
+  assert.closeTo(first.p50_ms ?? 0, 1000, 45)
+  assert.closeTo(first.p90_ms ?? 0, 60_000, 2700)
   assert.strictEqual(average_ms, 1501)
   assert.closeTo(p95_ms ?? 0, 2000, 90)
 })

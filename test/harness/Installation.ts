@@ -26,6 +26,8 @@ export interface InstallationOptions {
    * Default: `team/one`.
    */
   readonly repositories?: ReadonlyArray<string>
+  /** Team of the workspaces. */
+  readonly team?: string
   /** Further tokens of the same account, after those of the repositories. */
   readonly spareTokens?: number
   readonly concurrency?: number
@@ -285,7 +287,13 @@ export const makeDocument = (
   workspaces: {
     root: join(parts.directory, "workspaces"),
     instances: Object.fromEntries(
-      repositories.map((repo, index) => [repo.replace("/", "-"), { source_repo: { trigger: `host-${index}`, repo } }])
+      repositories.map((repo, index) => [
+        repo.replace("/", "-"),
+        {
+          source_repo: { trigger: `host-${index}`, repo },
+          ...(options.team === undefined ? {} : { team: options.team })
+        }
+      ])
     )
   },
   outputs: {

@@ -21,10 +21,10 @@ const summariesOf = (pull: DemoPull) => pull.comments.filter((one) => one.user.l
 const isSummary = ({ method, path }: ApiRequest): boolean => method === "POST" && path.endsWith("/comments")
 
 describe("a review that the budget refuses before its first model call", () => {
-  it.each(["per_run_usd", "per_repo_daily_usd", "per_author_daily_usd"])(
+  it.each(["per_run_usd", "per_repo_daily_usd", "per_author_daily_usd", "per_team_daily_usd"])(
     "publishes a notice once, also after a second delivery: %s",
     async (cap) => {
-      await using at = await Installation.make({ queue: "sqlite", budget: { [cap]: 0.000_001 } })
+      await using at = await Installation.make({ queue: "sqlite", team: "payments", budget: { [cap]: 0.000_001 } })
       await at.aicr.start()
       const pull = await at.open("change")
       await at.forge.notify(pull, "opened")

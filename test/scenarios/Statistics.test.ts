@@ -8,7 +8,7 @@ import { waitUntil } from "../harness/Wait.ts"
 import { command } from "../harness/SharedHeads.ts"
 
 it("a review is counted with its usage, once, and remains counted when its record is removed", async () => {
-  await using at = await Installation.make({ queue: "sqlite", env: adminEnv })
+  await using at = await Installation.make({ queue: "sqlite", env: adminEnv, team: "payments" })
   await at.aicr.start()
   const pull = await at.open("change")
   await at.forge.notify(pull, "opened")
@@ -41,6 +41,10 @@ it("a review is counted with its usage, once, and remains counted when its recor
   expect(printed).toMatch(/^all +1 +1 +1 +0 % /m)
   expect(printed).toMatch(/^team-one +team\/one +1 +1 /m)
   expect(JSON.parse(await command(at, "stats", "--since", "1d", "--json"))).toMatchObject({ projects: [totals] })
+  expect(await command(at, "stats", "--by", "team")).toMatch(/^payments +this +1 +1 +1 /m)
+  expect(await (await fetch(`${at.aicr.url}/metrics`)).text()).toMatch(
+    /aicr_problems_total\{[^}]*category="[a-z-]+"[^}]*team="payments"[^}]*\} 1/
+  )
   await at.aicr.kill()
   expect(await command(at, "stats")).toBe(printed)
 

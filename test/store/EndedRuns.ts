@@ -15,6 +15,9 @@ export const by = { agent: "native-llm", maxProblems: 50 }
 
 export interface RunOptions {
   readonly workspace?: string
+  readonly team?: string
+  readonly author?: string
+  readonly entryId?: string
   readonly repo?: string
   readonly trigger?: string
   readonly hostId?: number
@@ -27,6 +30,9 @@ export interface RunOptions {
 export const beginRun: (options?: RunOptions) => Effect.Effect<string, StoreError, Runs> = Effect.fnUntraced(
   function* ({
     workspace = "app",
+    team,
+    author,
+    entryId = newId(),
     repo = "Acme/App",
     trigger = "main",
     hostId,
@@ -36,11 +42,13 @@ export const beginRun: (options?: RunOptions) => Effect.Effect<string, StoreErro
   } = {}) {
     const own = change(number, head)
     const named = { ...own.repo, fullName: repo, ...(hostId === undefined ? {} : { hostId }) }
-    const subject = { ...own, workspace, trigger, repo: named }
+    const person = author === undefined ? {} : { author: { username: author } }
+    const subject = { ...own, ...person, workspace, trigger, repo: named }
     const run = yield* (yield* Runs).begin(
       {
-        entryId: newId(),
+        entryId,
         workspace,
+        team,
         targetKey: targetKey(subject),
         change: subject,
         head,

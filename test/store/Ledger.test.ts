@@ -58,13 +58,14 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
       const author = "t:ada"
       yield* ledger.reserve(asked("a", 0.4, { author }), now)
       yield* ledger.settle(ReservationId.make("a"), Usd.make(0.25), now)
-      yield* ledger.reserve(asked("b", 0.5, { author, runId: "run-2" }), now)
+      yield* ledger.reserve(asked("b", 0.5, { author, team: "search", runId: "run-2" }), now)
       yield* ledger.reserve(asked("c", 0.1, { repository: "t:team/other", runId: "run-3" }), now)
       yield* ledger.reserve(asked("d", 0.1, { day: "2026-01-30", runId: "run-4" }), now)
       const rounded = (yield* ledger.listDay(day, 10)).map((one) => [one.kind, one.name, one.spentUsd, one.reservedUsd])
       assert.deepStrictEqual(rounded, [
         ["author", author, 0.25, 0.5],
         ["repository", "t:team/app", 0.25, 0.5],
+        ["team", "search", 0, 0.5],
         ["repository", "t:team/other", 0, 0.1]
       ])
       assert.lengthOf(yield* ledger.listDay(day, 1), 1)
@@ -112,22 +113,26 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
     }).pipe(run)
   )
 
-  it.effect("an author's cap holds over repositories and leaves the other accounts as they were", () =>
+  it.effect.each([
+    ["author", { author: "t:ada", authorCapUsd: Usd.make(1) }, { author: "t:ada", day }, { author: "t:grace" }],
+    ["team", { team: "Pay ments", teamCapUsd: Usd.make(1) }, { team: "Pay ments", day }, { team: "search" }]
+  ] as const)("the cap of one %s holds over repositories and leaves the other accounts as they were", (given) =>
     Effect.gen(function* () {
+      const [account, own, key, other] = given
       const ledger = yield* Ledger
-      const ada = { author: "t:ada", authorCapUsd: Usd.make(1), runCapUsd: undefined, dayCapUsd: undefined }
-      const spent = Ledger.use((known) => known.committed({ author: "t:ada", day }))
+      const ada = { ...own, runCapUsd: undefined, dayCapUsd: undefined }
+      const spent = Ledger.use((known) => known.committed(key))
       assert.strictEqual((yield* ledger.reserve(asked("a", 0.6, ada), 1))._tag, "Reserved")
       const elsewhere = { ...ada, repository: "t:team/other", runId: "run-2" }
       assert.deepStrictEqual(yield* ledger.reserve(asked("b", 0.6, elsewhere), 1), {
         _tag: "Refused",
-        account: "author",
+        account,
         committedUsd: Usd.make(0.6),
         openUsd: Usd.make(0.6)
       })
       assert.strictEqual(yield* ofRun("run-2"), 0)
       assert.strictEqual(yield* ledger.committed({ repository: "t:team/other", day }), 0)
-      const grace = { ...elsewhere, author: "t:grace" }
+      const grace = { ...elsewhere, ...other }
       assert.strictEqual((yield* ledger.reserve(asked("c", 0.6, grace), 1))._tag, "Reserved")
       assert.strictEqual((yield* ledger.reserve(asked("d", 0.6, { ...ada, day: "2026-02-01" }), 1))._tag, "Reserved")
       yield* ledger.settle(ReservationId.make("a"), Usd.make(0.1), 2)
@@ -166,6 +171,17 @@ describe.each(databases)("ledger in $name", ({ name, layer }) => {
       )
       assert.strictEqual(answers.filter(({ _tag }) => _tag === "Reserved").length, Math.floor(10 / 0.07))
       assert.isAtMost(yield* ofDay, 10)
+      // Each in a repository of its own, as on several nodes.
+      const ofTeam = yield* Effect.forEach(
+        Array.from({ length: 40 }, (_, at) => at),
+        (at) => {
+          const own = { runId: `team-${at}`, repository: `t:team/${at}`, team: "payments", teamCapUsd: Usd.make(1) }
+          return ledger.reserve(asked(`t${at}`, 0.07, own), at)
+        },
+        { concurrency: 10 }
+      )
+      assert.strictEqual(ofTeam.filter(({ _tag }) => _tag === "Reserved").length, Math.floor(1 / 0.07))
+      assert.isAtMost(yield* ledger.committed({ team: "payments", day }), 1)
     }).pipe(run)
   )
 
@@ -242,6 +258,7 @@ describe("ledger", () => {
         assert.closeTo(yield* dayUsd, before, 1e-9)
         assert.strictEqual(yield* ledger.closeLost(() => true, 0, 1), 0)
         assert.closeTo(yield* ledger.committed({ runId: "run-1" }), before, 1e-9)
+        assert.closeTo(yield* ledger.committed({ team: "payments", day }), before, 1e-9)
       }).pipe(Effect.provide(Store.layerSqlite({ path, migrate: "verify" })))
     }).pipe(Effect.scoped, Effect.runPromise)
   }, 60_000)

@@ -12,7 +12,7 @@ const spending = Effect.gen(function* () {
   while (true) {
     const id = newId()
     const caps = { runCapUsd: undefined, dayCapUsd: undefined }
-    const place = { runId: "run-1", repository: "t:team/app", day: "2026-01-31" }
+    const place = { runId: "run-1", repository: "t:team/app", day: "2026-01-31", team: "payments" }
     yield* ledger.reserve(
       { id: ReservationId.make(id), ...place, usd: Usd.make(0.02), ...caps, owner: "child" },
       Date.now()

@@ -8,6 +8,8 @@ import { Usd } from "../../src/domain/Money.ts"
 import type { RunCounts } from "../../src/domain/RunCounts.ts"
 import { dayMillis, hourMillis } from "../../src/domain/StatisticsPeriods.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
+import { firstIdAt } from "../../src/domain/Ids.ts"
+import { Outcomes } from "../../src/store/Outcomes.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import { maxSubjects, Statistics } from "../../src/store/Statistics.ts"
 import { databases } from "./Databases.ts"
@@ -108,6 +110,77 @@ describe.each(databases)("statistics in $name", ({ layer: fresh }) => {
             [Date.UTC(2026, 2, 3), undefined],
             [Date.UTC(2026, 2, 4), 1]
           ]
+        )
+      })
+    )
+  })
+
+  layer(fresh())("teams", (it) => {
+    it.effect("keep what happened while the workspace was theirs, with the period before", () =>
+      Effect.gen(function* () {
+        const statistics = yield* Statistics
+        const yesterday = now - dayMillis
+        const comment = { operation: { _tag: "CommitComment", head: "a".repeat(40), body: "b" } } as const
+        const review = Effect.fnUntraced(function* (number: number, team: string, at: number, waited: number) {
+          // The time of an entry's id is that of its admission; `sendAll` sends at 4.
+          const entryId = firstIdAt(Math.max(0, 4 - waited))
+          const id = yield* publishRun({
+            number,
+            team,
+            entryId: `${entryId.slice(0, -2)}${10 + number}`,
+            startedAt: at - 1,
+            publications: [comment]
+          })
+          yield* sendAll(id)
+          yield* settle(id, at)
+          return id
+        })
+        const first = yield* review(1, "payments", yesterday, 3)
+        yield* review(2, "payments", now, 0)
+        yield* review(3, "search", now, 9)
+        const runs = yield* Runs
+        const ruled = yield* runs.get(first)
+        assert.strictEqual(ruled?.team, "payments")
+        const teams = Effect.map(statistics.periods({ by: "team", since: now, until: now + 1 }), (all) =>
+          all.map(({ before, counts, firstComments, name }) => [
+            name,
+            counts.runs_succeeded ?? 0,
+            before?.counts.runs_succeeded ?? 0,
+            [...firstComments.values()].length
+          ])
+        )
+        assert.deepStrictEqual(yield* teams, [
+          ["payments", 1, 1, 1],
+          ["search", 1, 0, 1]
+        ])
+        const [all] = yield* statistics.periods({ by: "instance", since: undefined, until: now })
+        assert.deepInclude(all, { name: "", before: undefined })
+        assert.strictEqual(all?.counts.runs_succeeded, 3)
+        const [workspace] = yield* statistics.periods({ by: "workspace", since: yesterday, until: now + 1 })
+        assert.deepInclude(workspace, { name: "app" })
+        assert.strictEqual(workspace?.counts.runs_succeeded, 3)
+        // The repository counts for the team of its newest run.
+        const ofTeam = (team: string) =>
+          Effect.map(statistics.projects({ ...everything, team }), ({ length }) => length)
+        assert.deepStrictEqual([yield* ofTeam("search"), yield* ofTeam("payments")], [1, 0])
+        const days = yield* statistics.timeline("day", yesterday, now, "payments")
+        assert.deepStrictEqual(
+          days.map(({ counts }) => counts.runs_succeeded),
+          [1, 1]
+        )
+        const outcomes = yield* Outcomes
+        const period = { by: "team", since: yesterday, until: now + 1 } as const
+        assert.deepStrictEqual(
+          (yield* outcomes.groups(period)).map(({ found, name }) => [name, found]),
+          [
+            ["payments", 2],
+            ["search", 1]
+          ]
+        )
+        const ofSearch = yield* outcomes.groups({ ...period, by: "severity", team: "search" })
+        assert.deepStrictEqual(
+          ofSearch.map(({ found, name }) => [name, found]),
+          [["high", 1]]
         )
       })
     )

@@ -11,14 +11,14 @@ export const maxBudgets = 500
 const usd = (description: string) => Schema.Finite.annotate({ description: `${description}, in US dollars` })
 
 const BudgetRecord = Schema.Struct({
-  scope: Schema.Literals(["repository", "author"]).annotate({ description: "Whose budget it is" }),
-  name: text("Repository or author, after its trigger"),
+  scope: Schema.Literals(["repository", "author", "team"]).annotate({ description: "Whose budget it is" }),
+  name: text("Repository or author, after its trigger, or team"),
   window: Schema.Literal("day").annotate({ description: "A UTC day" }),
   limit_usd: Schema.NullOr(usd("Cap of the configuration")).annotate({ description: "Null: no cap is configured" }),
   spent_usd: usd("Cost of ended calls"),
   reserved_usd: usd("Estimates of calls in flight"),
   resets_at: time("End of the window")
-}).annotate({ identifier: "Budget", description: "Spend of a repository or an author today, against its cap" })
+}).annotate({ identifier: "Budget", description: "Spend of a repository, an author or a team today, against its cap" })
 type BudgetRecord = typeof BudgetRecord.Type
 
 export class BudgetGroup extends HttpApiGroup.make("budgets")
@@ -31,7 +31,7 @@ export class BudgetGroup extends HttpApiGroup.make("budgets")
     }).annotateMerge(
       describe(
         "List budgets",
-        `Lists what repositories and authors spent today (UTC), at most ${maxBudgets}, those that spent most first.`
+        `Lists what repositories, authors and teams spent today (UTC), at most ${maxBudgets}, those that spent most first.`
       )
     )
   )

@@ -44,6 +44,7 @@ const leastRoles = {
   "GET /projects": "viewer",
   "GET /acceptance": "viewer",
   "GET /stats": "viewer",
+  "GET /stats/periods": "viewer",
   "GET /stats/projects": "viewer",
   "GET /stats/providers": "viewer",
   "GET /stats/outcomes": "viewer",
@@ -103,6 +104,7 @@ const leastRoles = {
 
   "POST /config/reseal": "administrator",
   "GET /audit": "administrator",
+  "GET /stats/authors": "administrator",
   "POST /login/link": "administrator",
   "GET /sessions": "administrator",
   "POST /sessions/revoke": "administrator",

@@ -65,6 +65,7 @@ export class StateConflict extends HttpApiError.Problem<StateConflict>()(
     ...common,
     code: code([
       "already_ended",
+      "figures_off",
       "host_failed",
       "links_off",
       "name_taken",

@@ -23,6 +23,7 @@ export const storedRun = shown(StoredRun, {
   reason: "Reason of the status, or of the wait",
   partial: "True if a part of the change was not read or not published",
   workspace: "Id of the workspace",
+  team: "Team that the workspace had when the run began",
   targetKey: "Key of the pull request, branch or issue",
   base: "Commit that the head was compared with",
   createdAt: "Time of creation",

@@ -2,6 +2,7 @@
 import { Clock, Duration, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ConfigStore } from "../../config/ConfigStore.ts"
+import { dayCaps } from "../../config/DayCaps.ts"
 import { Ledger } from "../../store/Ledger.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
 import { maxBudgets } from "../api/BudgetGroup.ts"
@@ -14,7 +15,7 @@ const list = Effect.gen(function* () {
   const { budget } = (yield* ConfigStore).current().document.llm
   const now = yield* Clock.currentTimeMillis
   const accounts = yield* (yield* Ledger).listDay(toTime(now).slice(0, 10), maxBudgets)
-  const limits = { repository: budget.per_repo_daily_usd, author: budget.per_author_daily_usd }
+  const limits = dayCaps(budget)
   const resetsAt = toTime(now - (now % dayMillis) + dayMillis)
   return {
     items: accounts.map(({ kind, name, reservedUsd, spentUsd }) => ({

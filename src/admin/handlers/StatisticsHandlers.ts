@@ -1,14 +1,16 @@
 /** Handles requests about statistics. */
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { ConfigStore } from "../../config/ConfigStore.ts"
 import { totalsJson } from "../../domain/StatisticsJson.ts"
 import { Outcomes } from "../../store/Outcomes.ts"
 import type { FindingGrouping } from "../../store/Outcomes.ts"
 import { Runs } from "../../store/Runs.ts"
 import { maxSubjects, Statistics } from "../../store/Statistics.ts"
-import type { BucketTotals, ModelTotals, ProjectTotals } from "../../store/Statistics.ts"
+import type { BucketTotals, ModelTotals, PeriodScope, ProjectTotals } from "../../store/Statistics.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
 import { pageSize } from "../api/Parameters.ts"
+import { conflict, invalid } from "../api/Problems.ts"
 import { groupedView } from "../api/StatisticsGroup.ts"
 import { listedOutcome } from "../api/RunRecords.ts"
 import { orUnavailable } from "./Available.ts"
@@ -25,6 +27,7 @@ const projectView = ({ project, ...totals }: ProjectTotals) => ({
   workspace: project.workspace,
   trigger: project.trigger,
   repository: project.repository,
+  team: project.team ?? null,
   last_run_at: toTime(project.lastRunAt),
   deleted_at: maybeTime(project.deletedAt) ?? null,
   ...totalsJson(totals)
@@ -66,10 +69,30 @@ const parseTime = (since: string | undefined): number | undefined =>
 
 const period = ({ since }: { readonly since?: string }) => ({ since: parseTime(since), limit: maxSubjects })
 
-const timeline = Effect.fnUntraced(function* (query: { readonly bucket?: "hour" | "day"; readonly since?: string }) {
+const periods = Effect.fnUntraced(function* (query: {
+  readonly by: PeriodScope
+  readonly since?: string
+  readonly until?: string
+}) {
+  const until = parseTime(query.until) ?? (yield* Clock.currentTimeMillis)
+  const since = query.since === undefined ? undefined : Math.min(Date.parse(query.since), until)
+  const found = yield* Statistics.use((statistics) => statistics.periods({ by: query.by, since, until }))
+  return found.map(({ before, name, ...totals }) => ({
+    name,
+    ...totalsJson(totals),
+    before: before === undefined ? null : totalsJson(before)
+  }))
+})
+
+const timeline = Effect.fnUntraced(function* (query: {
+  readonly bucket?: "hour" | "day"
+  readonly since?: string
+  readonly team?: string
+}) {
+  if (query.bucket === "hour" && query.team !== undefined) return yield* invalid("bucket", { _tag: "TeamByDay" })
   const now = yield* Clock.currentTimeMillis
   const { timeline: list } = yield* Statistics
-  return (yield* list(query.bucket ?? "day", parseTime(query.since), now)).map(bucketView)
+  return (yield* orUnavailable(list(query.bucket ?? "day", parseTime(query.since), now, query.team))).map(bucketView)
 })
 
 const outcomes = Effect.fnUntraced(function* (query: {
@@ -92,22 +115,39 @@ const outcomes = Effect.fnUntraced(function* (query: {
 /** Length of the period unless the request names its beginning. */
 const defaultPeriodMillis = 30 * 86_400_000
 
-const findings = Effect.fnUntraced(function* (query: {
-  readonly by: FindingGrouping
+interface FoundPeriod {
   readonly since?: string
   readonly until?: string
-}) {
+}
+
+/** Counts the findings of a period. */
+const countFound = Effect.fnUntraced(function* (
+  query: FoundPeriod,
+  read: (
+    period: { readonly since: number; readonly until: number },
+    store: Outcomes["Service"]
+  ) => ReturnType<Outcomes["Service"]["groups"]>
+) {
   const until = parseTime(query.until) ?? (yield* Clock.currentTimeMillis)
   const since = Math.min(parseTime(query.since) ?? until - defaultPeriodMillis, until)
-  const found = yield* Outcomes.use(({ groups }) => groups({ by: query.by, since, until }))
+  const found = yield* orUnavailable(read({ since, until }, yield* Outcomes))
   return { since: toTime(since), until: toTime(until), items: found.map(groupedView) }
+})
+
+const findings = ({ by, team, ...query }: FoundPeriod & { readonly by: FindingGrouping; readonly team?: string }) =>
+  countFound(query, (within, { groups }) => groups({ by, team, ...within }))
+
+const authors = Effect.fnUntraced(function* (query: FoundPeriod) {
+  if (!(yield* ConfigStore).current().document.admin.figures_by_author)
+    return yield* conflict("figures_off", { _tag: "FiguresByAuthorOff" })
+  return yield* countFound(query, (within, store) => store.authors(within))
 })
 
 export const layer = HttpApiBuilder.group(AdminHttpApi, "statistics", (handlers) =>
   handlers.handleAll({
     summary: () => orUnavailable(readSummary),
     projects: ({ query }) =>
-      Statistics.use(({ projects }) => projects(period(query))).pipe(
+      Statistics.use(({ projects }) => projects({ ...period(query), team: query.team })).pipe(
         Effect.map((found) => found.map(projectView)),
         orUnavailable
       ),
@@ -116,8 +156,10 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "statistics", (handlers)
         Effect.map((found) => found.map(modelView)),
         orUnavailable
       ),
-    findings: ({ query }) => orUnavailable(findings(query)),
+    periods: ({ query }) => orUnavailable(periods(query)),
+    findings: ({ query }) => findings(query),
+    authors: ({ query }) => authors(query),
     outcomes: ({ query }) => outcomes(query),
-    timeline: ({ query }) => orUnavailable(timeline(query))
+    timeline: ({ query }) => timeline(query)
   })
 )

@@ -231,6 +231,7 @@ const rows: { readonly [Key in FieldKey]?: unknown } = {
   "workspaces.instances.<id>.prompt.system_prompt": "strict",
   "workspaces.instances.<id>.source_repo.repo": "team/website",
   "workspaces.instances.<id>.source_repo.trigger": "gitea",
+  "workspaces.instances.<id>.team": "payments",
   "workspaces.instances.<id>.triage.categories_close": ["resolved"],
   "workspaces.instances.<id>.triage.custom_prompt": "triage",
   "workspaces.instances.<id>.triage_model_chain": "light",

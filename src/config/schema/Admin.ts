@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import type { Resolved } from "../fields/Field.ts"
 import { defaulted, group, optional } from "../fields/Field.ts"
-import { EnvName, list, PositiveInt, Secret, Text, Url } from "../fields/Scalars.ts"
+import { EnvName, Flag, list, PositiveInt, Secret, Text, Url } from "../fields/Scalars.ts"
 
 const Groups = list(Text, { unique: true })
 
@@ -14,6 +14,7 @@ export const AdminConfig = Schema.Struct({
   password_hash: optional(Secret, "admin.password_hash", {
     exclusive: ["password_hash_env"]
   }),
+  figures_by_author: defaulted(Flag, false, "admin.figures_by_author"),
   session_ttl_seconds: defaulted(PositiveInt, 86_400, "admin.session_ttl_seconds"),
   oidc: group(
     {

@@ -180,6 +180,10 @@ export const WorkspaceInstance = Schema.Struct({
   match: optional(list(MatchRule, { minItems: 1, maxItems: 256 }), "workspaces.instances.<id>.match"),
   work_path: optional(Text, "workspaces.instances.<id>.work_path", { defaultText: "{{workspace.id}}" }),
   enabled: defaulted(Flag, true, "workspaces.instances.<id>.enabled"),
+  team: optional(
+    matching(/^[\p{L}\p{N}][\p{L}\p{N}._ -]{0,63}$/u, { _tag: "TeamName" }),
+    "workspaces.instances.<id>.team"
+  ),
   ...layers,
   auth: group(
     {

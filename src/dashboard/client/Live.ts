@@ -19,6 +19,7 @@ const changing: Readonly<Record<string, ReadonlyArray<Endpoint>>> = {
   finished: [
     ...ofReview,
     "GET /stats",
+    "GET /stats/periods",
     "GET /stats/timeline",
     "GET /events",
     "GET /events/:id",

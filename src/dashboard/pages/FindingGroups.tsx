@@ -1,6 +1,7 @@
-/** Findings by category, severity, rule, repository or workspace, with the period before: what is dismissed most is one click away. */
+/** Findings by category, severity, rule, repository, workspace or team, with the period before: what is dismissed most is one click away. */
 import type { Item } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
+import { useRefusals } from "../client/Rights.ts"
 import { SelectFilter, useFilters } from "../parts/Filters.tsx"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { sortRows } from "../parts/SortRows.ts"
@@ -10,7 +11,7 @@ import { t, tValue } from "../text/T.ts"
 
 type Group = Item<"GET /stats/findings">
 
-const groupings = ["category", "severity", "rule", "repository", "workspace"] as const
+const groupings = ["category", "severity", "rule", "repository", "workspace", "team"] as const
 
 /** Share of the findings of a period; null without one. */
 const shareOf = (count: number, all: number): number | null => (all === 0 ? null : count / all)
@@ -48,11 +49,58 @@ const GroupRow = ({ by, group }: { readonly by: string; readonly group: Group })
   </tr>
 )
 
+interface TableProps {
+  readonly by: (typeof groupings)[number] | "author"
+  readonly label: string
+  readonly groups: ReadonlyArray<Group>
+  readonly order: string | undefined
+}
+
+const GroupTable = ({ by, groups, label, order }: TableProps) => (
+  <StackedTable
+    label={label}
+    heads={[
+      { label: t(`groups.${by}`) },
+      { label: t("groups.found"), end: true },
+      { label: t("groups.foundBefore"), end: true },
+      { label: t("groups.fixed"), end: true },
+      { label: t("groups.dismissed"), end: true },
+      { label: t("groups.dismissedShare"), end: true }
+    ]}
+    rows={sortRows(groups, order, sortValues).map((group) => (
+      <GroupRow key={group.name} by={by} group={group} />
+    ))}
+  />
+)
+
+/** Findings by the author of the change, for administrators where the configuration allows it. */
+export const AuthorGroups = ({ since }: { readonly since: string | undefined }) => {
+  const [{ groups: order }] = useFilters()
+  const refused = useRefusals()("GET /stats/authors")
+  const query = useApi(
+    "GET /stats/authors",
+    { query: { since: since ?? "1970-01-02" } },
+    { enabled: refused === undefined }
+  )
+  // Switched off, which is the default, it is not worth a place on the page.
+  if (refused !== undefined || query.data === undefined) return null
+  const { items } = query.data
+  return (
+    <Panel title={t("groups.authors")} flush>
+      {items.length === 0 ? (
+        <Empty title={t("statistics.empty")} />
+      ) : (
+        <GroupTable by="author" label={t("groups.authors")} groups={items} order={order} />
+      )}
+    </Panel>
+  )
+}
+
 export const FindingGroups = ({ since }: { readonly since: string | undefined }) => {
-  const [{ by: given, groups: order }] = useFilters()
+  const [{ by: given, groups: order, team }] = useFilters()
   const by = groupings.find((name) => name === given) ?? "category"
   // All time has no period before it.
-  const query = useApi("GET /stats/findings", { query: { by, since: since ?? "1970-01-02" } })
+  const query = useApi("GET /stats/findings", { query: { by, since: since ?? "1970-01-02", team } })
   return (
     <Panel
       title={t("groups.title")}
@@ -83,20 +131,7 @@ export const FindingGroups = ({ since }: { readonly since: string | undefined })
           items.length === 0 ? (
             <Empty title={t("statistics.empty")} />
           ) : (
-            <StackedTable
-              label={t("groups.title")}
-              heads={[
-                { label: t(`groups.${by}`) },
-                { label: t("groups.found"), end: true },
-                { label: t("groups.foundBefore"), end: true },
-                { label: t("groups.fixed"), end: true },
-                { label: t("groups.dismissed"), end: true },
-                { label: t("groups.dismissedShare"), end: true }
-              ]}
-              rows={sortRows(items, order, sortValues).map((group) => (
-                <GroupRow key={group.name} by={by} group={group} />
-              ))}
-            />
+            <GroupTable by={by} label={t("groups.title")} groups={items} order={order} />
           )
         }
       </Loaded>

@@ -1,14 +1,14 @@
-/** Sums of ended runs by window, over time, and by project, provider and model. */
+/** Sums of ended runs by window, over time, and by team, workspace, project, provider and model. */
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useApi } from "../client/Queries.ts"
 import { Chart } from "../parts/Chart.tsx"
-import { useFilters } from "../parts/Filters.tsx"
+import { SelectFilter, useFilters } from "../parts/Filters.tsx"
 import { Page } from "../parts/Page.tsx"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { useNow } from "../parts/Time.tsx"
 import { formatCount, formatDay, formatUsd } from "../text/Format.ts"
 import { t } from "../text/T.ts"
-import { FindingGroups } from "./FindingGroups.tsx"
+import { AuthorGroups, FindingGroups } from "./FindingGroups.tsx"
 import { MetricCard, metrics, TotalsTable } from "./Totals.tsx"
 
 const windows = ["today", "week", "month", "all"] as const
@@ -28,11 +28,17 @@ const startOf = (window: Window): string | undefined => {
 
 const dayAfter = (at: string): string => new Date(new Date(at).getTime() + 86_400_000).toISOString()
 
-const Timeline = ({ window }: { readonly window: Window }) => {
+interface PeriodProps {
+  readonly window: Window
+  /** Undefined: the whole instance. */
+  readonly team: string | undefined
+}
+
+const Timeline = ({ team, window }: PeriodProps) => {
   const now = useNow()
   const navigate = useNavigate()
   const since = new Date(Math.floor(now / 86_400_000 - timelineDays[window] + 1) * 86_400_000).toISOString()
-  const query = useApi("GET /stats/timeline", { query: { bucket: "day", since } })
+  const query = useApi("GET /stats/timeline", { query: { bucket: "day", since, team } })
   return (
     <Loaded query={query} rows={5}>
       {(buckets) => {
@@ -86,29 +92,72 @@ const Timeline = ({ window }: { readonly window: Window }) => {
   )
 }
 
-const Breakdown = ({ window }: { readonly window: Window }) => {
-  const since = startOf(window)
-  const projects = useApi("GET /stats/projects", { query: { since } })
-  const providers = useApi("GET /stats/providers", { query: { since } })
+/** Totals of each team or workspace. */
+const Periods = ({ by, window }: { readonly by: "team" | "workspace"; readonly window: Window }) => {
+  const query = useApi("GET /stats/periods", { query: { by, since: startOf(window) } })
+  // Without teams there is nothing to compare.
+  if (by === "team" && query.data?.length === 0) return null
+  return (
+    <Panel title={t(`statistics.by.${by}`)} flush>
+      <Loaded query={query}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={t("statistics.empty")} />
+          ) : (
+            <TotalsTable
+              label={t(`statistics.by.${by}`)}
+              nameLabel={t(`groups.${by}`)}
+              rows={rows}
+              rowKey={({ name }) => name}
+              renderName={({ name }) =>
+                by === "team" ? (
+                  <Link to="/statistics" search={{ window, team: name }}>
+                    {name}
+                  </Link>
+                ) : (
+                  <Link to="/runs" search={{ workspace: name }}>
+                    {name}
+                  </Link>
+                )
+              }
+            />
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}
+
+const Models = ({ window }: { readonly window: Window }) => {
+  const providers = useApi("GET /stats/providers", { query: { since: startOf(window) } })
+  return (
+    <Panel title={t("statistics.models")} flush>
+      <Loaded query={providers}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={t("statistics.empty")} />
+          ) : (
+            <TotalsTable
+              label={t("statistics.models")}
+              nameLabel={t("column.model")}
+              rows={rows}
+              rowKey={({ model, provider }) => `${provider}/${model}`}
+              renderName={({ model, provider }) => <span className="mono">{`${provider}/${model}`}</span>}
+            />
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}
+
+const Breakdown = ({ team, window }: PeriodProps) => {
+  const projects = useApi("GET /stats/projects", { query: { since: startOf(window), team } })
   return (
     <>
-      <Panel title={t("statistics.models")} flush>
-        <Loaded query={providers}>
-          {(rows) =>
-            rows.length === 0 ? (
-              <Empty title={t("statistics.empty")} />
-            ) : (
-              <TotalsTable
-                label={t("statistics.models")}
-                nameLabel={t("column.model")}
-                rows={rows}
-                rowKey={({ model, provider }) => `${provider}/${model}`}
-                renderName={({ model, provider }) => <span className="mono">{`${provider}/${model}`}</span>}
-              />
-            )
-          }
-        </Loaded>
-      </Panel>
+      {/* Models and workspaces are not counted by team. */}
+      {team === undefined ? <Models window={window} /> : null}
+      {team === undefined ? <Periods by="workspace" window={window} /> : null}
       <Panel title={t("page.projects")} flush>
         <Loaded query={projects}>
           {(rows) =>
@@ -134,41 +183,61 @@ const Breakdown = ({ window }: { readonly window: Window }) => {
   )
 }
 
+/** Teams of all time. Without one there is no filter. */
+const TeamFilter = () => {
+  const { data = [] } = useApi("GET /stats/periods", { query: { by: "team" } })
+  return data.length === 0 ? null : (
+    <SelectFilter name="team" label={t("groups.team")} options={data.map(({ name }) => [name, name])} />
+  )
+}
+
 export const Statistics = () => {
   const [filters, setFilters] = useFilters()
   const window = windows.find((name) => name === filters["window"]) ?? "month"
-  const query = useApi("GET /stats", {})
+  const team = filters["team"]
+  const since = startOf(window)
+  const query = useApi("GET /stats/periods", { query: { by: team === undefined ? "instance" : "team", since } })
   return (
     <Page
       title={t("page.statistics")}
       note={t("statistics.note")}
       actions={
-        <div className="presets" role="group" aria-label={t("statistics.window")}>
-          {windows.map((name) => (
-            <button
-              type="button"
-              key={name}
-              aria-pressed={window === name}
-              onClick={() => setFilters({ window: name })}
-            >
-              {t(`window.${name}`)}
-            </button>
-          ))}
-        </div>
+        <>
+          <TeamFilter />
+          <div className="presets" role="group" aria-label={t("statistics.window")}>
+            {windows.map((name) => (
+              <button
+                type="button"
+                key={name}
+                aria-pressed={window === name}
+                onClick={() => setFilters({ window: name })}
+              >
+                {t(`window.${name}`)}
+              </button>
+            ))}
+          </div>
+        </>
       }
     >
       <Loaded query={query} rows={6}>
-        {(stats) => (
-          <div className="figures">
-            {metrics.map((metric) => (
-              <MetricCard key={metric.label} metric={metric} totals={stats.windows[window]} />
-            ))}
-          </div>
-        )}
+        {(periods) => {
+          const period = periods.find(({ name }) => name === (team ?? ""))
+          return period === undefined ? (
+            <Empty title={t("statistics.empty")} />
+          ) : (
+            <div className="figures">
+              {metrics.map((metric) => (
+                <MetricCard key={metric.label} metric={metric} totals={period} before={period.before} />
+              ))}
+            </div>
+          )
+        }}
       </Loaded>
-      <Timeline window={window} />
-      <FindingGroups since={startOf(window)} />
-      <Breakdown window={window} />
+      <Timeline window={window} team={team} />
+      {team === undefined ? <Periods by="team" window={window} /> : null}
+      <FindingGroups since={since} />
+      {team === undefined ? <AuthorGroups since={since} /> : null}
+      <Breakdown window={window} team={team} />
     </Page>
   )
 }

@@ -14,7 +14,7 @@ type TotalsRecord = Output<"GET /stats">["windows"]["all"]
 interface Metric {
   readonly label: Key
   readonly help: Key
-  readonly value: (totals: TotalsRecord) => ReactNode
+  readonly value: (totals: TotalsRecord) => string
 }
 
 export const metrics: ReadonlyArray<Metric> = [
@@ -74,15 +74,30 @@ export const metrics: ReadonlyArray<Metric> = [
     help: "metric.average.help",
     value: ({ duration }) => formatDuration(duration.average_ms)
   },
-  { label: "metric.p95", help: "metric.p95.help", value: ({ duration }) => formatDuration(duration.p95_ms) }
+  { label: "metric.p95", help: "metric.p95.help", value: ({ duration }) => formatDuration(duration.p95_ms) },
+  {
+    label: "metric.firstComment",
+    help: "metric.firstComment.help",
+    value: ({ first_comment: first }) => `${formatDuration(first.p50_ms)} / ${formatDuration(first.p90_ms)}`
+  }
 ]
 
-/** A number whose computation a click explains. */
-export const MetricCard = ({ metric, totals }: { readonly metric: Metric; readonly totals: TotalsRecord }) => (
+interface CardProps {
+  readonly metric: Metric
+  readonly totals: TotalsRecord
+  /** Null for all time, which has no period before it. */
+  readonly before: TotalsRecord | null
+}
+
+/** A number with that of the period before. A click explains its computation. */
+export const MetricCard = ({ before, metric, totals }: CardProps) => (
   <details className="figure metric">
     <summary>
       <span className="figure-label">{t(metric.label)}</span>
       <span className="figure-value">{metric.value(totals)}</span>
+      {before === null ? null : (
+        <span className="quiet">{t("statistics.before", { value: metric.value(before) })}</span>
+      )}
     </summary>
     <p className="quiet">{t(metric.help)}</p>
   </details>
@@ -103,7 +118,8 @@ const sortValues: Readonly<Record<string, (row: TotalsRecord) => number | null>>
   accepted: ({ findings }) => findings.accepted_rate,
   tokens: ({ llm }) => llm.input_tokens + llm.output_tokens,
   cost: (row) => row.cost_usd,
-  p95: ({ duration }) => duration.p95_ms
+  p95: ({ duration }) => duration.p95_ms,
+  firstComment: ({ first_comment: first }) => first.p50_ms
 }
 
 /** One row per project or model. Both tables of a page have the same order. */
@@ -126,7 +142,8 @@ export const TotalsTable = <Row extends TotalsRecord>({
         { label: t("metric.accepted"), sort: "accepted", end: true },
         { label: t("metric.tokens"), sort: "tokens", end: true },
         { label: t("metric.cost"), sort: "cost", end: true },
-        { label: t("metric.p95"), sort: "p95", end: true }
+        { label: t("metric.p95"), sort: "p95", end: true },
+        { label: t("metric.firstComment"), sort: "firstComment", end: true }
       ]}
       rows={sortRows(rows, sort, sortValues).map((row) => (
         <tr key={rowKey(row)}>
@@ -138,6 +155,9 @@ export const TotalsTable = <Row extends TotalsRecord>({
           <td className="end">{`${formatShort(row.llm.input_tokens)} / ${formatShort(row.llm.output_tokens)}`}</td>
           <td className="end">{formatUsd(row.cost_usd)}</td>
           <td className="end">{formatDuration(row.duration.p95_ms)}</td>
+          <td className="end">
+            {`${formatDuration(row.first_comment.p50_ms)} / ${formatDuration(row.first_comment.p90_ms)}`}
+          </td>
         </tr>
       ))}
     />

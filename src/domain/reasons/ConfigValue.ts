@@ -38,6 +38,7 @@ export const configValueReasons = {
   MailAddress: {},
   NamespaceName: {},
   AliasName: {},
+  TeamName: {},
   ProviderId: {},
   DateAndTime: {},
   TokensOrMap: { form: "text" },

@@ -104,6 +104,8 @@ export const refusalReasons = {
   TokenUnknown: {},
   CheckedJustNow: {},
   NothingToCatchUp: { trigger: "text" },
+  FiguresByAuthorOff: {},
+  TeamByDay: {},
   NoInventory: { trigger: "text" },
   NothingToSetUp: { target: "text" },
   WorkspaceUnknown: { workspace: "text", workspaces: "text" },

@@ -1,5 +1,5 @@
 /** Executes one request to a model with a budget reservation before it, which is settled or refunded after every outcome. */
-import { Effect, Exit } from "effect"
+import { Effect, Exit, Metric } from "effect"
 import type { Reason } from "../../domain/Reason.ts"
 import type { LlmConfig } from "../../config/schema/Llm.ts"
 import { newId } from "../../domain/Ids.ts"
@@ -7,6 +7,7 @@ import { ReservationId } from "../../domain/Keys.ts"
 import { formatUsd, noMoney } from "../../domain/Money.ts"
 import type { Usd } from "../../domain/Money.ts"
 import type { Budget, Caps, Reserved } from "../Budget.ts"
+import { budgetRefusals } from "../../observability/Metrics.ts"
 import type { ModelSpec } from "../catalog/ModelRecord.ts"
 import { toTokens } from "./Conversation.ts"
 import { failure } from "./Failure.ts"
@@ -66,7 +67,8 @@ export const spending =
       const caps: Caps = {
         perRunUsd: llm.budget.per_run_usd,
         perRepoDailyUsd: llm.budget.per_repo_daily_usd,
-        perAuthorDailyUsd: llm.budget.per_author_daily_usd
+        perAuthorDailyUsd: llm.budget.per_author_daily_usd,
+        perTeamDailyUsd: llm.budget.per_team_daily_usd
       }
       const usd = estimateUsd(spec, characters)
       if (usd === undefined) {
@@ -78,7 +80,12 @@ export const spending =
       const reserved = yield* budget
         .reserve(reservation)
         .pipe(Effect.mapError(({ why }) => failure("unavailable", { _tag: "LedgerUnavailable", reason: why })))
-      if (reserved._tag === "Refused") return yield* Effect.fail(failure("budget", usedUp(reserved)))
+      if (reserved._tag === "Refused") {
+        const { cap } = reserved
+        const team = cap === "per_team_daily_usd" ? (reservation.run.team ?? "") : ""
+        yield* Metric.update(Metric.withAttributes(budgetRefusals, { cap, team }), 1)
+        return yield* Effect.fail(failure("budget", usedUp(reserved)))
+      }
       return yield* request.pipe(
         Effect.onExit((exit) => {
           const spent = spentUsd(exit, usd, received())

@@ -66,6 +66,7 @@ const words = {
       run: "Run",
       source: "Source",
       spent: "Spent",
+      team: "Team",
       trigger: "Trigger",
       workspace: "Workspace"
     },
@@ -129,6 +130,7 @@ const words = {
       run: "评审",
       source: "来源",
       spent: "已花费",
+      team: "团队",
       trigger: "触发器",
       workspace: "工作区"
     },

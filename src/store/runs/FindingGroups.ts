@@ -1,5 +1,5 @@
-/** Counts findings by what they are about or where they were found, in a period and in the one before it. */
-import type { SqlClient } from "effect/sql"
+/** Counts findings by what they are about, where they were found or who wrote the change, in a period and in the one before it. */
+import type { SqlClient, Statement } from "effect/sql"
 import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 import { FindingGroup } from "../Outcomes.ts"
 import type { FindingGrouping, Outcomes } from "../Outcomes.ts"
@@ -12,25 +12,60 @@ const columns: Readonly<Record<FindingGrouping, string>> = {
   severity: "severity",
   rule: "rule",
   repository: "finding_outcomes.repository",
-  workspace: "projects.workspace"
+  workspace: "projects.workspace",
+  team: "finding_outcomes.team"
+}
+
+interface Grouped {
+  readonly name: Statement.Fragment
+  /** Joined table, and a condition. */
+  readonly join: Statement.Fragment
+  readonly where: Statement.Fragment
+  readonly since: number
+  readonly until: number
+}
+
+const count = (sql: SqlClient.SqlClient, operation: string, { join, name, since, until, where }: Grouped) => {
+  const before = Math.max(0, since - (until - since))
+  const sum = (isBefore: boolean, outcome?: string) =>
+    sql`SUM(CASE WHEN found_at ${sql.literal(isBefore ? "<" : ">=")} ${since} ${outcome === undefined ? sql.literal("") : sql`AND outcome = ${outcome}`} THEN 1 ELSE 0 END)`
+  return selectAs(
+    FindingGroup,
+    operation,
+    sql`
+      SELECT ${name} AS name, ${sum(false)} AS found, ${sum(false, "fixed")} AS fixed, ${sum(false, "dismissed")} AS dismissed,
+        ${sum(false, "withdrawn")} AS withdrawn, ${sum(true)} AS found_before, ${sum(true, "fixed")} AS fixed_before,
+        ${sum(true, "dismissed")} AS dismissed_before
+      FROM finding_outcomes ${join}
+      WHERE found_at >= ${before} AND found_at < ${until} AND ${name} IS NOT NULL AND ${where}
+      GROUP BY ${name} ORDER BY found DESC, name LIMIT ${maxGroups}`
+  ).pipe(unavailable(operation))
 }
 
 export const groups =
   (sql: SqlClient.SqlClient): Outcomes["Service"]["groups"] =>
-  ({ by, since, until }) => {
-    const name = sql.literal(columns[by])
-    const before = Math.max(0, since - (until - since))
-    const sum = (isBefore: boolean, outcome?: string) =>
-      sql`SUM(CASE WHEN found_at ${sql.literal(isBefore ? "<" : ">=")} ${since} ${outcome === undefined ? sql.literal("") : sql`AND outcome = ${outcome}`} THEN 1 ELSE 0 END)`
-    return selectAs(
-      FindingGroup,
-      "outcomes.groups",
-      sql`
-        SELECT ${name} AS name, ${sum(false)} AS found, ${sum(false, "fixed")} AS fixed, ${sum(false, "dismissed")} AS dismissed,
-          ${sum(false, "withdrawn")} AS withdrawn, ${sum(true)} AS found_before, ${sum(true, "fixed")} AS fixed_before,
-          ${sum(true, "dismissed")} AS dismissed_before
-        FROM finding_outcomes ${by === "workspace" ? sql.literal("JOIN projects ON projects.id = finding_outcomes.project") : sql.literal("")}
-        WHERE found_at >= ${before} AND found_at < ${until} AND ${name} IS NOT NULL
-        GROUP BY ${name} ORDER BY found DESC, name LIMIT ${maxGroups}`
-    ).pipe(unavailable("outcomes.groups"))
+  ({ by, since, team, until }) =>
+    count(sql, "outcomes.groups", {
+      name: sql.literal(columns[by]),
+      join: sql.literal(by === "workspace" ? "JOIN projects ON projects.id = finding_outcomes.project" : ""),
+      where: team === undefined ? sql`1 = 1` : sql`finding_outcomes.team = ${team}`,
+      since,
+      until
+    })
+
+/** The author is read from the record of the run, so that no record of its own remains when that of the run is removed. */
+export const authors =
+  (sql: SqlClient.SqlClient): Outcomes["Service"]["authors"] =>
+  ({ since, until }) => {
+    const author = sql.onDialectOrElse({
+      pg: () => sql.literal("LOWER(runs.change::json #>> '{author,username}')"),
+      orElse: () => sql.literal("LOWER(json_extract(runs.change, '$.author.username'))")
+    })
+    return count(sql, "outcomes.authors", {
+      name: sql`runs.trigger_name || ':' || ${author}`,
+      join: sql.literal("JOIN runs ON runs.id = finding_outcomes.found_in"),
+      where: sql`1 = 1`,
+      since,
+      until
+    })
   }

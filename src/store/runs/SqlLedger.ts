@@ -12,10 +12,12 @@ import { unavailable } from "../../database/sql/StoreFailure.ts"
 const runAccount = (runId: string): string => `run:${runId}`
 const authorAccount = (author: string, day: string): string => `author:${day}:${author}`
 const countAccount = (subject: string, period: string): string => `count:${period}:${subject}`
+const teamAccount = (team: string, day: string): string => `team:${day}:${team}`
 const dayAccount = (repository: string, day: string): string => `day:${day}:${repository}`
 
 const accountOf = (account: Parameters<Ledger["Service"]["committed"]>[0]): string => {
   if ("runId" in account) return runAccount(account.runId)
+  if ("team" in account) return teamAccount(account.team, account.day)
   return "author" in account ? authorAccount(account.author, account.day) : dayAccount(account.repository, account.day)
 }
 
@@ -26,13 +28,23 @@ interface Open {
   readonly day_account: string
   /** Null without an author. */
   readonly author_account: string | null
+  /** Null without a team. */
+  readonly team_account: string | null
   readonly amount: number
 }
 
 const isAccount = (account: string | null): account is string => account !== null
 
 /** A closed reservation of no money. */
-const nothing = { run_account: "", day_account: "", author_account: null, amount: 0, status: "closed", owner: "" }
+const nothing = {
+  run_account: "",
+  day_account: "",
+  author_account: null,
+  team_account: null,
+  amount: 0,
+  status: "closed",
+  owner: ""
+}
 
 /** Open reservations read per sweep. */
 const sweepSize = 1000
@@ -53,7 +65,8 @@ export const findRunNanos = (sql: SqlClient.SqlClient, runId: string) =>
 const openOf = (sql: SqlClient.SqlClient, account: string) =>
   Effect.map(
     sql<{ amount: number | null }>`SELECT SUM(amount) AS amount FROM ledger_reservations
-      WHERE status = 'open' AND (run_account = ${account} OR day_account = ${account} OR author_account = ${account})`,
+      WHERE status = 'open'
+        AND (run_account = ${account} OR day_account = ${account} OR author_account = ${account} OR team_account = ${account})`,
     ([row]) => Number(row?.amount ?? 0)
   )
 
@@ -82,12 +95,14 @@ const reserve = (sql: SqlClient.SqlClient): Ledger["Service"]["reserve"] =>
       const run = runAccount(request.runId)
       const day = dayAccount(request.repository, request.day)
       const author = request.author === undefined ? undefined : authorAccount(request.author, request.day)
+      const team = request.team === undefined ? undefined : teamAccount(request.team, request.day)
       const inserted = yield* sql`
         INSERT INTO ledger_reservations ${sql.insert({
           id: request.id,
           run_account: run,
           day_account: day,
           author_account: author ?? null,
+          team_account: team ?? null,
           amount,
           status: "open",
           owner: request.owner,
@@ -97,7 +112,8 @@ const reserve = (sql: SqlClient.SqlClient): Ledger["Service"]["reserve"] =>
       const accounts = [
         { kind: "run", id: run, cap: request.runCapUsd },
         { kind: "day", id: day, cap: request.dayCapUsd },
-        ...(author === undefined ? [] : [{ kind: "author", id: author, cap: request.authorCapUsd } as const])
+        ...(author === undefined ? [] : [{ kind: "author", id: author, cap: request.authorCapUsd } as const]),
+        ...(team === undefined ? [] : [{ kind: "team", id: team, cap: request.teamCapUsd } as const])
       ] as const
       for (const [index, account] of accounts.entries()) {
         if (yield* add(sql, account.id, amount, maxNanos(account.cap), now)) continue
@@ -120,11 +136,13 @@ const close = (sql: SqlClient.SqlClient) =>
     function* (id: ReservationId, usd: Usd | undefined, now: number) {
       const [open] = yield* sql<Open>`
         UPDATE ledger_reservations SET status = 'closed' WHERE id = ${id} AND status = 'open'
-        RETURNING run_account, day_account, author_account, amount`
+        RETURNING run_account, day_account, author_account, team_account, amount`
       if (open === undefined) return
       const difference = usd === undefined ? 0 : toNanos(usd) - Number(open.amount)
       // The order is that of `reserve`, so that two operations never deadlock.
-      for (const account of [open.run_account, open.day_account, open.author_account].filter(isAccount))
+      for (const account of [open.run_account, open.day_account, open.author_account, open.team_account].filter(
+        isAccount
+      ))
         yield* sql`UPDATE ledger_accounts SET committed = committed + ${difference}, updated_at = ${now}
           WHERE id = ${account}`
     },
@@ -174,34 +192,40 @@ const committed =
   (account) =>
     committedOf(sql, accountOf(account)).pipe(Effect.map(fromNanos), unavailable("ledger.committed"))
 
-const dayPrefix = (kind: DayAccount["kind"], day: string): string =>
-  kind === "repository" ? dayAccount("", day) : authorAccount("", day)
+/** Beginning of the ids of the accounts of a day. */
+const dayPrefixes: Readonly<Record<DayAccount["kind"], (day: string) => string>> = {
+  repository: (day) => dayAccount("", day),
+  author: (day) => authorAccount("", day),
+  team: (day) => teamAccount("", day)
+}
+const dayKinds = Object.keys(dayPrefixes).filter((kind): kind is DayAccount["kind"] => kind in dayPrefixes)
 
 /** Accounts of the day have changed since its start, and the table has an index on the time of the change. */
 const listDay =
   (sql: SqlClient.SqlClient): Ledger["Service"]["listDay"] =>
   (day, limit) =>
     Effect.gen(function* () {
-      const [repositories, authors] = [dayPrefix("repository", day), dayPrefix("author", day)]
+      const prefixes = dayKinds.map((kind) => ({ kind, prefix: dayPrefixes[kind](day) }))
       const accounts = yield* sql<{ id: string; committed: number }>`
         SELECT id, committed FROM ledger_accounts
         WHERE updated_at >= ${Date.parse(`${day}T00:00:00Z`)}
-          AND (SUBSTR(id, 1, ${repositories.length}) = ${repositories} OR SUBSTR(id, 1, ${authors.length}) = ${authors})
+          AND ${sql.or(prefixes.map(({ prefix }) => sql`SUBSTR(id, 1, ${prefix.length}) = ${prefix}`))}
         ORDER BY committed DESC, id LIMIT ${limit}`
-      const open = yield* sql<{ day_account: string; author_account: string | null; amount: number }>`
-        SELECT day_account, author_account, SUM(amount) AS amount FROM ledger_reservations
-        WHERE status = 'open' GROUP BY day_account, author_account`
-      return accounts.map(({ committed: nanos, id }): DayAccount => {
+      const open = yield* sql<Pick<Open, "day_account" | "author_account" | "team_account" | "amount">>`
+        SELECT day_account, author_account, team_account, SUM(amount) AS amount FROM ledger_reservations
+        WHERE status = 'open' GROUP BY day_account, author_account, team_account`
+      return accounts.flatMap(({ committed: nanos, id }): ReadonlyArray<DayAccount> => {
         const reserved = open
-          .filter((one) => one.day_account === id || one.author_account === id)
+          .filter((one) => one.day_account === id || one.author_account === id || one.team_account === id)
           .reduce((sum, { amount }) => sum + Number(amount), 0)
-        const kind = id.startsWith(repositories) ? "repository" : "author"
-        return {
-          kind,
-          name: id.slice((kind === "repository" ? repositories : authors).length),
-          spentUsd: fromNanos(Number(nanos) - reserved),
-          reservedUsd: fromNanos(reserved)
-        }
+        return prefixes
+          .filter(({ prefix }) => id.startsWith(prefix))
+          .map(({ kind, prefix }) => ({
+            kind,
+            name: id.slice(prefix.length),
+            spentUsd: fromNanos(Number(nanos) - reserved),
+            reservedUsd: fromNanos(reserved)
+          }))
       })
     }).pipe(unavailable("ledger.listDay"))
 

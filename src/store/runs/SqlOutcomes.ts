@@ -12,14 +12,20 @@ import type { RunCounts } from "../../domain/RunCounts.ts"
 import { deleteInSteps } from "../../database/sql/DeleteInSteps.ts"
 import { lockNames } from "../../database/RowLocks.ts"
 import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
-import { groups } from "./FindingGroups.ts"
+import { authors, groups } from "./FindingGroups.ts"
 import { forgetJudged, judged, judgedEverywhere } from "./SqlJudged.ts"
 import { DatedOutcome, ListedOutcome, Outcomes } from "../Outcomes.ts"
 import type { Run, SettledBy } from "../Runs.ts"
 import type { ClaimedEnd } from "../Settlements.ts"
 
 /** The outcome before a review, with what the statistics counted it for. */
-const KnownOutcome = record({ ...OutcomeRecord.fields, model: Field.text, foundAt: Field.time, project: Field.text })
+const KnownOutcome = record({
+  ...OutcomeRecord.fields,
+  model: Field.text,
+  foundAt: Field.time,
+  project: Field.text,
+  team: Field.optional(Field.text)
+})
 const WithReactions = record({ reactions: Publication.fields.reactions })
 
 /** Reads the reactions that the newest row of the run read; undefined if none read them. */
@@ -41,14 +47,20 @@ const modelOf = ({ analysis }: Run): string => analysis?.models[0] ?? unknownMod
 export interface OutcomeCounted {
   readonly foundAt: number
   readonly project: string
+  /** Undefined if it has none. */
+  readonly team: string | undefined
   /** Undefined if it is unknown. */
   readonly model: string | undefined
   readonly counts: RunCounts
 }
 
-const countedFor = (project: string, model: string, foundAt: number, counts: RunCounts): OutcomeCounted => ({
+/** Project, team, model and time that a finding counts for. */
+type CountedSubject = Omit<OutcomeCounted, "counts" | "model"> & { readonly model: string }
+
+const countedFor = ({ foundAt, model, project, team }: CountedSubject, counts: RunCounts): OutcomeCounted => ({
   foundAt,
   project,
+  team,
   model: model === unknownModel ? undefined : model,
   counts
 })
@@ -61,6 +73,7 @@ const rowOf = (outcome: OutcomeRecord, run: Run, by: SettledBy | undefined, proj
   model: modelOf(run),
   restricted: run.analysis?.restricted === true ? 1 : 0,
   project,
+  team: run.team ?? null,
   found_in: run.id,
   found_at: now,
   decided_in: run.id,
@@ -89,7 +102,8 @@ const recordSubmitted = Effect.fnUntraced(function* (
     const added = yield* sql`
       INSERT INTO finding_outcomes ${sql.insert(rowOf(next, run, by, project, now))}
       ON CONFLICT (target_key, fingerprint) DO NOTHING RETURNING fingerprint`
-    if (added.length > 0) counted.push(countedFor(project, modelOf(run), now, countOutcome(undefined, next)))
+    const subject = { project, team: run.team, model: modelOf(run), foundAt: now }
+    if (added.length > 0) counted.push(countedFor(subject, countOutcome(undefined, next)))
   }
   return counted
 })
@@ -126,10 +140,8 @@ export const recordOutcomes = Effect.fnUntraced(function* (
         anchor = excluded.anchor, code = excluded.code, evidence = excluded.evidence, dismissed_by = excluded.dismissed_by, settled = NULL, settled_at = NULL,
         merged_by = NULL, settled_head = NULL, base_ref = NULL, later = NULL, decided_in = excluded.decided_in, decided_at = excluded.decided_at`
     const earlier = known.get(next.fingerprint)
-    const at = earlier?.foundAt ?? now
-    counted.push(
-      countedFor(earlier?.project ?? project, earlier?.model ?? modelOf(run), at, countOutcome(earlier, next))
-    )
+    const subject = earlier ?? { project, team: run.team, model: modelOf(run), foundAt: now }
+    counted.push(countedFor({ ...subject, team: subject.team }, countOutcome(earlier, next)))
   }
   return counted
 })
@@ -153,7 +165,7 @@ export const changeOutcome = Effect.fnUntraced(function* (
     UPDATE finding_outcomes SET outcome = ${outcome}, dismissed_by = ${dismissedBy ?? null}, decided_in = ${id}, decided_at = ${now}
     WHERE target_key = ${targetKey} AND fingerprint = ${fingerprint} AND outcome <> ${outcome}`
   return before.map((earlier) =>
-    countedFor(earlier.project, earlier.model, earlier.foundAt, countOutcome(earlier, { ...earlier, outcome }))
+    countedFor({ ...earlier, team: earlier.team }, countOutcome(earlier, { ...earlier, outcome }))
   )
 })
 
@@ -184,7 +196,7 @@ export const storeSettled = Effect.fnUntraced(function* (
     yield* sql`
       UPDATE finding_outcomes SET ${sql.update({ base_ref, dismissed_by, merged_by, outcome, replied, settled, settled_at, settled_head, decided_at: settled_at })}
       WHERE target_key = ${targetKey} AND fingerprint = ${next.fingerprint} AND ${canStore}`
-    counted.push(countedFor(earlier.project, earlier.model, earlier.foundAt, countOutcome(earlier, next)))
+    counted.push(countedFor({ ...earlier, team: earlier.team }, countOutcome(earlier, next)))
   }
   return counted
 })
@@ -255,6 +267,7 @@ export const layer: Layer.Layer<Outcomes, never, SqlClient.SqlClient> = Layer.ef
       counts: counts(sql),
       list: list(sql),
       groups: groups(sql),
+      authors: authors(sql),
       judged: judged(sql),
       judgedEverywhere: judgedEverywhere(sql),
       forgetJudged: forgetJudged(sql)

@@ -128,7 +128,7 @@ const begin = (sql: SqlClient.SqlClient): Runs["Service"]["begin"] => {
       const rows =
         unfinished === undefined
           ? yield* insert(sql, run, "preparing", token, now)
-          : yield* sql`UPDATE runs SET token = ${token}, status = ${resumed(unfinished.status)}, workspace = ${run.workspace}, head = ${run.head},
+          : yield* sql`UPDATE runs SET token = ${token}, status = ${resumed(unfinished.status)}, workspace = ${run.workspace}, team = ${run.team ?? null}, head = ${run.head},
               base = ${run.base ?? null}, base_ref = ${run.change.baseRef ?? null}, change = ${JSON.stringify(run.change)},
               search = ${searchText(run.change, run.workspace, run.head)},
               verdict = ${unfinished.status === "publishing" ? sql`verdict` : Run.toColumn("verdict", run.verdict)}, reason = NULL,

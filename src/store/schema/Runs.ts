@@ -72,6 +72,7 @@ export const runs: Statements = (dialect) => [
     entry_id TEXT NOT NULL,
     token BIGINT NOT NULL,
     workspace TEXT NOT NULL,
+    team TEXT,
     target_key TEXT NOT NULL,
     change TEXT NOT NULL,
     head TEXT NOT NULL,
@@ -160,6 +161,7 @@ export const findings: Statements = () => [
     restricted BIGINT NOT NULL DEFAULT 0,
     forgotten BIGINT NOT NULL DEFAULT 0,
     project TEXT NOT NULL,
+    team TEXT,
     found_in TEXT NOT NULL,
     found_at BIGINT NOT NULL,
     decided_in TEXT NOT NULL,
@@ -169,7 +171,7 @@ export const findings: Statements = () => [
   "CREATE INDEX finding_outcomes_rates ON finding_outcomes (repository, agent, model, outcome)",
   "CREATE INDEX finding_outcomes_judged ON finding_outcomes (repository, decided_at)",
   // Counts by group read the index only.
-  "CREATE INDEX finding_outcomes_found ON finding_outcomes (found_at, outcome, category, severity, rule, repository, project)",
+  "CREATE INDEX finding_outcomes_found ON finding_outcomes (found_at, outcome, category, severity, rule, repository, project, team)",
   "CREATE INDEX finding_outcomes_age ON finding_outcomes (decided_at)",
   "CREATE INDEX finding_outcomes_later ON finding_outcomes (settled_at) WHERE settled = 'merged' AND later IS NULL",
   `CREATE TABLE settlements (

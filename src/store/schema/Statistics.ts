@@ -1,7 +1,7 @@
 /**
  * Tables of projects and of the statistics of ended runs, which remain when the runs are removed; of the ledger (Ledger); and of the model
- * catalog. `projects.host_id` is the id of the repository at its host, which stays when it is renamed. `rollups` holds sums per instance, project or model (`scope`, `subject`) and hour, day or all time (`grain`, `start_at`);
- * `rollup_durations` holds how many of their durations are in each slot (domain/DurationHistogram.ts). `ledger_accounts.committed` is the sum of
+ * catalog. `projects.host_id` is the id of the repository at its host, which stays when it is renamed. `rollups` holds sums per instance, team, workspace, project or model (`scope`, `subject`) and hour, day or all time (`grain`, `start_at`);
+ * `rollup_durations` holds how many of their durations (`measure`: of runs, or until their first comments) are in each slot (domain/DurationHistogram.ts). `projects.team` is that of the newest run. `ledger_accounts.committed` is the sum of
  * spent and reserved amounts, in billionths of a US dollar; a reservation holds its estimate until it is settled with the real amount.
  */
 import type { Statements } from "./Dialect.ts"
@@ -23,6 +23,7 @@ export const statistics: Statements = () => [
     repository TEXT NOT NULL,
     name TEXT NOT NULL,
     host_id BIGINT,
+    team TEXT,
     created_at BIGINT NOT NULL,
     last_run_at BIGINT NOT NULL,
     deleted_at BIGINT,
@@ -46,20 +47,22 @@ export const statistics: Statements = () => [
     grain TEXT NOT NULL,
     start_at BIGINT NOT NULL,
     subject TEXT NOT NULL,
+    measure TEXT NOT NULL,
     slot INTEGER NOT NULL,
     runs BIGINT NOT NULL,
-    PRIMARY KEY (scope, grain, start_at, subject, slot)
+    PRIMARY KEY (scope, grain, start_at, subject, measure, slot)
   )`,
   "CREATE INDEX rollup_durations_subject ON rollup_durations (scope, subject)",
 
   "CREATE TABLE ledger_accounts (id TEXT PRIMARY KEY NOT NULL, committed BIGINT NOT NULL, updated_at BIGINT NOT NULL)",
   "CREATE INDEX ledger_accounts_updated ON ledger_accounts (updated_at)",
-  // `author_account` is null without an author.
+  // `author_account` is null without an author, `team_account` without a team.
   `CREATE TABLE ledger_reservations (
     id TEXT PRIMARY KEY NOT NULL,
     run_account TEXT NOT NULL,
     day_account TEXT NOT NULL,
     author_account TEXT,
+    team_account TEXT,
     amount BIGINT NOT NULL,
     status TEXT NOT NULL,
     owner TEXT NOT NULL,

@@ -24,6 +24,7 @@ export const ensureProject = (
   sql: SqlClient.SqlClient,
   workspace: string,
   change: Change,
+  team: string | undefined,
   at: number
 ): Effect.Effect<string, SqlError.SqlError> =>
   sql<{ id: string }>`
@@ -34,12 +35,14 @@ export const ensureProject = (
       repository: foldRepo(change.repo.fullName),
       name: change.repo.fullName,
       host_id: change.repo.hostId ?? null,
+      team: team ?? null,
       created_at: at,
       last_run_at: at
     })}
     ON CONFLICT (workspace, trigger_name, repository) DO UPDATE SET
       name = excluded.name,
       host_id = COALESCE(excluded.host_id, projects.host_id),
+      team = CASE WHEN excluded.last_run_at >= projects.last_run_at THEN excluded.team ELSE projects.team END,
       last_run_at = CASE WHEN excluded.last_run_at > projects.last_run_at
         THEN excluded.last_run_at ELSE projects.last_run_at END,
       deleted_at = CASE WHEN projects.deleted_by IS NULL THEN projects.deleted_at END,
@@ -122,15 +125,16 @@ export const markProject = (
     WHERE id = ${id} RETURNING *`
   ).pipe(Effect.map(([project]) => project))
 
-/** Returns those of the projects that exist, locked until the transaction ends, so that none is removed before its counts are written. */
+/** Returns the workspace of each of the projects that exist, locked until the transaction ends, so that none is removed before its counts are written. */
 export const lockProjects = (
   sql: SqlClient.SqlClient,
   ids: ReadonlyArray<string>
-): Effect.Effect<ReadonlySet<string>, SqlError.SqlError> =>
+): Effect.Effect<ReadonlyMap<string, string>, SqlError.SqlError> =>
   ids.length === 0
-    ? Effect.succeed(new Set())
-    : sql<{ id: string }>`SELECT id FROM projects WHERE ${sql.in("id", ids)} ORDER BY id ${forUpdate(sql)}`.pipe(
-        Effect.map((rows) => new Set(rows.map(({ id }) => id)))
+    ? Effect.succeed(new Map())
+    : sql<{ id: string; workspace: string }>`
+        SELECT id, workspace FROM projects WHERE ${sql.in("id", ids)} ORDER BY id ${forUpdate(sql)}`.pipe(
+        Effect.map((rows) => new Map(rows.map(({ id, workspace }) => [id, workspace])))
       )
 
 /** Removes projects that were marked until this time, with their statistics. Returns how many. */

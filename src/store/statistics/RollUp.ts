@@ -4,11 +4,12 @@
  */
 import { Array as Arr, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { addCounts, runCounters } from "../../domain/RunCounts.ts"
-import type { RunCounts } from "../../domain/RunCounts.ts"
+import { addCounts, durationMeasures, runCounters } from "../../domain/RunCounts.ts"
+import type { DurationMeasure, RunCounts, Slots } from "../../domain/RunCounts.ts"
+import type { PeriodScope } from "../Statistics.ts"
 import { keptHoursSince, startOfDay, startOfHour } from "../../domain/StatisticsPeriods.ts"
 
-export type RollUpScope = "instance" | "project" | "model"
+export type RollUpScope = PeriodScope | "project" | "model"
 type RollUpGrain = "hour" | "day" | "all"
 
 /** Subject of the counts of an instance. */
@@ -20,12 +21,14 @@ export interface Increment {
   readonly subject: string
   readonly at: number
   readonly counts: RunCounts
-  /** Slot of a duration that is added. */
-  readonly slot?: number | undefined
+  /** Slots of durations that are added. */
+  readonly slots?: Slots | undefined
 }
 
 const grains: Readonly<Record<RollUpScope, ReadonlyArray<RollUpGrain>>> = {
   instance: ["hour", "day", "all"],
+  team: ["day", "all"],
+  workspace: ["day", "all"],
   project: ["day", "all"],
   model: ["day", "all"]
 }
@@ -38,20 +41,27 @@ const startOf = { hour: startOfHour, day: startOfDay, all: () => 0 } as const sa
 interface Sum {
   readonly key: { readonly scope: string; readonly grain: string; readonly start_at: number; readonly subject: string }
   counts: RunCounts
-  readonly slots: Map<number, number>
+  /** Number of runs by measure and slot. */
+  readonly durations: Map<string, { readonly measure: DurationMeasure; readonly slot: number; runs: number }>
 }
 
 /** Returns the rows to add, in the order of their keys. Hours that retention has removed are skipped. */
 const toSums = (increments: ReadonlyArray<Increment>, now: number): ReadonlyArray<Sum> => {
   const sums = new Map<string, Sum>()
-  for (const { at, counts, scope, slot, subject } of increments) {
+  for (const { at, counts, scope, slots = {}, subject } of increments) {
     for (const grain of grains[scope]) {
       if (grain === "hour" && at < keptHoursSince(now)) continue
       const key = { scope, grain, start_at: startOf[grain](at), subject }
       const name = JSON.stringify(Object.values(key))
-      const sum = sums.get(name) ?? { key, counts: {}, slots: new Map<number, number>() }
+      const sum: Sum = sums.get(name) ?? { key, counts: {}, durations: new Map() }
       sum.counts = addCounts(sum.counts, counts)
-      if (slot !== undefined) sum.slots.set(slot, (sum.slots.get(slot) ?? 0) + 1)
+      for (const measure of durationMeasures) {
+        const { [measure]: slot } = slots
+        if (slot === undefined) continue
+        const duration = sum.durations.get(`${measure} ${slot}`) ?? { measure, slot, runs: 0 }
+        duration.runs++
+        sum.durations.set(`${measure} ${slot}`, duration)
+      }
       sums.set(name, sum)
     }
   }
@@ -71,7 +81,7 @@ export const rollUp = Effect.fnUntraced(function* (
   now: number
 ): Effect.fn.Return<void, SqlError.SqlError> {
   const sums = toSums(increments, now)
-  const durations = sums.flatMap(({ key, slots }) => [...slots].map(([slot, runs]) => ({ ...key, slot, runs })))
+  const durations = sums.flatMap(({ durations: own, key }) => [...own.values()].map((one) => ({ ...key, ...one })))
   for (const chunk of Arr.chunksOf(sums, rowsPerInsert)) {
     yield* sql`
       INSERT INTO rollups ${sql.insert(Arr.map(chunk, ({ counts, key }) => ({ ...key, ...zero, ...counts })))}
@@ -80,6 +90,6 @@ export const rollUp = Effect.fnUntraced(function* (
   for (const chunk of Arr.chunksOf(durations, rowsPerInsert)) {
     yield* sql`
       INSERT INTO rollup_durations ${sql.insert(chunk)}
-      ON CONFLICT (scope, grain, start_at, subject, slot) DO UPDATE SET runs = rollup_durations.runs + excluded.runs`
+      ON CONFLICT (scope, grain, start_at, subject, measure, slot) DO UPDATE SET runs = rollup_durations.runs + excluded.runs`
   }
 })

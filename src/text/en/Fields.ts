@@ -22,6 +22,8 @@ export const fieldTexts = {
   "admin.password_hash": "Literal hash `sha256:<hex>` of the password.",
   "admin.password_hash_env":
     "Environment variable that holds `sha256:<hex>` of the password. Takes precedence over password_env.",
+  "admin.figures_by_author":
+    "Shows administrators findings by the author of the change, in the statistics. Other roles, metrics and exports never have them.",
   "admin.session_ttl_seconds": "Seconds a session lasts.",
   "admin.username_env": "Environment variable that holds the user name.",
   agent: "How reviews are executed.",
@@ -190,6 +192,8 @@ export const fieldTexts = {
   llm: "LLM providers, model groups, retry, budgets, catalog.",
   "llm.author_resolution_model_chain": "Group for directory identity analysis. Default: llm.default_model_chain.",
   "llm.budget": "Caps on spend.",
+  "llm.budget.per_team_daily_usd":
+    "Maximum cost in US dollars per team (workspaces.instances.<id>.team) and UTC day, over all of its workspaces.",
   "llm.budget.per_author_daily_usd":
     "Maximum cost in US dollars per author of changes and UTC day, over all repositories of a trigger.",
   "llm.budget.per_repo_daily_usd": "Most US dollars per repository and UTC day.",
@@ -791,6 +795,8 @@ export const fieldTexts = {
   "workspaces.instances.<id>.context_repositories[].user_env": "Environment variable that holds the Perforce user.",
   "workspaces.instances.<id>.context_repositories[].visibility":
     "Whose changes may have it read. `members`: pull requests of authors who may write to their repository, as the host says; `any_author`: all. What a review read may be quoted on the pull request.",
+  "workspaces.instances.<id>.team":
+    "Team that owns the workspace, for statistics, metrics and llm.budget.per_team_daily_usd. Reviews count for the team that the workspace has when they begin.",
   "workspaces.instances.<id>.enabled": "False stops new admission and keeps what exists.",
   "workspaces.instances.<id>.match":
     "Rules that select several repositories; one match is enough. Not together with source_repo.",

@@ -90,6 +90,8 @@ export const refusalTexts = {
   TargetGone: "Its workspace or its trigger is no longer configured.",
   TriggerUnknown: "No trigger {trigger} is configured.",
   NothingToCatchUp: "Trigger {trigger} is disabled, or has no server, or no credential for its host.",
+  FiguresByAuthorOff: "figures by author are switched off: set {=admin.figures_by_author}",
+  TeamByDay: "expected day, because runs of a team are counted by day only",
   NoInventory:
     "Trigger {trigger} has no inventory: it is disabled, is not that of a git host, has no credential, or {=inventory.hooks} is off.",
   NothingToSetUp: "No repository of {target} is reviewed by a workspace, or the credential sees none.",

@@ -21,6 +21,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "admin.password_env": "保存密码的环境变量。",
   "admin.password_hash": "密码的哈希明文 `sha256:<hex>`。",
   "admin.password_hash_env": "保存密码哈希 `sha256:<hex>` 的环境变量。优先于 password_env。",
+  "admin.figures_by_author": "在统计中向管理员显示按变更作者统计的问题。其他角色、指标和导出始终不包含这些数据。",
   "admin.session_ttl_seconds": "会话的有效秒数。",
   "admin.username_env": "保存用户名的环境变量。",
   agent: "如何执行评审。",
@@ -165,6 +166,8 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   llm: "模型提供商、模型组、重试、预算、目录。",
   "llm.author_resolution_model_chain": "用于通讯录身份分析的模型组。默认：llm.default_model_chain。",
   "llm.budget": "花费上限。",
+  "llm.budget.per_team_daily_usd":
+    "每个团队（workspaces.instances.<id>.team）每个 UTC 日的最高费用（美元），涵盖其所有工作区。",
   "llm.budget.per_author_daily_usd": "每位变更作者每个 UTC 日的最高费用（美元），涵盖触发器的所有仓库。",
   "llm.budget.per_repo_daily_usd": "每个仓库每个 UTC 日的最高费用（美元）。",
   "llm.budget.per_run_usd": "每次评审的最高费用（美元）。",
@@ -709,6 +712,8 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "workspaces.instances.<id>.context_repositories[].user_env": "保存 Perforce 用户的环境变量。",
   "workspaces.instances.<id>.context_repositories[].visibility":
     "谁的变更可以读取它。`members`：代码托管平台认定可写入其仓库的作者的拉取请求；`any_author`：所有人。评审读取的内容可能在拉取请求中被引用。",
+  "workspaces.instances.<id>.team":
+    "负责该工作区的团队，用于统计、指标和 llm.budget.per_team_daily_usd。评审计入其开始时工作区所属的团队。",
   "workspaces.instances.<id>.enabled": "false 时不再接收新的评审，已有的保留。",
   "workspaces.instances.<id>.match": "用于多个仓库的规则，匹配任意一条即可，不能与 source_repo 同时使用。",
   "workspaces.instances.<id>.match[].id": "规则名称，供人阅读和用于消息；在工作区内唯一，不参与匹配。",

@@ -88,6 +88,8 @@ export const refusalTexts = {
   TargetGone: "其工作区或触发器已不在配置中。",
   TriggerUnknown: "未配置触发器 {trigger}。",
   NothingToCatchUp: "触发器 {trigger} 已停用，或没有服务器，或没有其平台的凭据。",
+  FiguresByAuthorOff: "按作者统计已关闭：请设置 {=admin.figures_by_author}。",
+  TeamByDay: "应为 day：团队的评审只按天统计",
   NoInventory: "触发器 {trigger} 没有清单：它已停用、不属于代码托管平台、没有凭据，或 {=inventory.hooks} 为 off。",
   NothingToSetUp: "没有工作区评审 {target} 的仓库，或凭据看不到任何仓库。",
   TokenNeeded: "请以 `authorization: Bearer …` 发送本服务的有效令牌（aicr token create）。",

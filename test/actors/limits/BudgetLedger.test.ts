@@ -163,6 +163,22 @@ describe("budget", () => {
     }).pipe(Effect.scoped, run)
   )
 
+  it.live("a team's day is over in every repository; other teams go on", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel({ text: "hello", usage: { input: 1000, output: 900, cached: 0 } })
+      const from = snapshot(fake.url, { per_team_daily_usd: 0.3 })
+      const team = { team: "payments" }
+      assert.strictEqual((yield* Effect.result(call(from, "run-1", team)))._tag, "Success")
+      const second = yield* Effect.result(call(from, "run-2", { ...team, repository: "t:team/other" }))
+      assert.match(
+        second._tag === "Failure" ? second.failure.message : "",
+        /the budget is used up: 0\.19 of 0\.30 US dollars of llm\.budget\.per_team_daily_usd/
+      )
+      assert.strictEqual((yield* Effect.result(call(from, "run-3", { team: "search" })))._tag, "Success")
+      assert.strictEqual((yield* Effect.result(call(from, "run-4")))._tag, "Success")
+    }).pipe(Effect.scoped, run)
+  )
+
   it.live("responses dearer than estimated exceed the cap by no more than the last responses' error", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel({ text: "hello", usage: { input: 2000, output: 1000, cached: 0 } })

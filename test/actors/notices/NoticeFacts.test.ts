@@ -56,7 +56,7 @@ describe("thresholds of a budget", () => {
 
   it("are those of the account's own limit", () => {
     const account = { name: "team/one", spentUsd: Usd.make(4) }
-    const budget = { per_repo_daily_usd: 5, per_author_daily_usd: 8 }
+    const budget = { per_repo_daily_usd: 5, per_author_daily_usd: 8, per_team_daily_usd: 4 }
     const facts = { day: "2026-01-31", spentUsd: 4, name: "team/one" }
     expect(budgetFacts({ ...account, kind: "repository" }, "2026-01-31", budget)).toMatchObject({
       ...facts,
@@ -69,6 +69,12 @@ describe("thresholds of a budget", () => {
       scope: "author",
       percent: 50,
       capUsd: 8
+    })
+    expect(budgetFacts({ ...account, kind: "team" }, "2026-01-31", budget)).toMatchObject({
+      ...facts,
+      scope: "team",
+      percent: 100,
+      capUsd: 4
     })
     expect(budgetFacts({ ...account, kind: "author" }, "2026-01-31", { per_repo_daily_usd: 5 })).toBeUndefined()
     expect(budgetFacts({ ...account, kind: "repository" }, "2026-01-31", { per_repo_daily_usd: 0 })).toBeUndefined()

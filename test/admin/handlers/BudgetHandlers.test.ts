@@ -9,11 +9,13 @@ import type { AdminServer } from "../AdminServer.ts"
 
 let admin: AdminServer
 beforeAll(async () => {
-  admin = await startAdmin({ document: { llm: { budget: { per_repo_daily_usd: 5, per_run_usd: 1 } } } })
+  admin = await startAdmin({
+    document: { llm: { budget: { per_repo_daily_usd: 5, per_run_usd: 1, per_team_daily_usd: 7 } } }
+  })
 })
 afterAll(() => admin.stop())
 
-it("lists what repositories and authors spent today, with caps and the end of the day", async () => {
+it("lists what repositories, authors and teams spent today, with caps and the end of the day", async () => {
   const now = Date.now()
   const today = new Date(now).toISOString().slice(0, 10)
   await admin.run(
@@ -34,6 +36,7 @@ it("lists what repositories and authors spent today, with caps and the end of th
             runCapUsd: undefined,
             dayCapUsd: undefined,
             author: "main:ada",
+            team: "payments",
             owner: "node/1"
           },
           now
@@ -49,7 +52,8 @@ it("lists what repositories and authors spent today, with caps and the end of th
   assert.deepStrictEqual(body, {
     items: [
       { scope: "author", name: "main:ada", limit_usd: null, ...both },
-      { scope: "repository", name: "main:acme/app", limit_usd: 5, ...both }
+      { scope: "repository", name: "main:acme/app", limit_usd: 5, ...both },
+      { scope: "team", name: "payments", limit_usd: 7, ...both }
     ],
     per_run_limit_usd: 1
   })

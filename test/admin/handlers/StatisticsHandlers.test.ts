@@ -12,7 +12,7 @@ let token: unknown
 const now = Date.now()
 
 beforeAll(async () => {
-  admin = await startAdmin()
+  admin = await startAdmin({ document: { admin: { figures_by_author: true } } })
   token = await admin.token()
   const usage = { requests: 2, inputTokens: 100, outputTokens: 20, cachedTokens: 40 }
   const byModel = { "demo/rules": { ...usage, reasoningTokens: 5, costUsd: Usd.make(0.03) } }
@@ -127,5 +127,60 @@ describe("arrays", () => {
     const { body, status } = await get(path)
     assert.strictEqual(status, 400)
     assert.match(JSON.stringify(body["issues"]), new RegExp(`"path":"${name}"`))
+  })
+})
+
+describe("GET /stats/authors", () => {
+  it("counts findings by author for administrators, as long as the runs are kept", async () => {
+    await admin.run(
+      Effect.gen(function* () {
+        for (const [at, author] of ["Ada", "ada", "o'Brien \u0000"].entries())
+          yield* settle(yield* publishRun({ number: 60 + at, author, team: "payments", startedAt: now - 2000 }), now)
+      })
+    )
+    const { body, status } = await get("/stats/authors")
+    assert.strictEqual(status, 200)
+    const items: ReadonlyArray<{ readonly name: string; readonly found: number }> = Object(body["items"])
+    assert.deepInclude(
+      items.map(({ found, name }) => `${name} ${found}`),
+      "main:ada 2"
+    )
+    const viewer = (
+      await admin.call("POST", "/tokens", { token, body: { name: "of-viewer", scopes: [], role: "editor" } })
+    ).body
+    assert.strictEqual((await admin.call("GET", "/stats/authors", { token: viewer["token"] })).status, 403)
+    // The other figures have no author.
+    for (const path of [
+      "/stats",
+      "/stats/periods?by=team",
+      "/stats/findings?by=team",
+      "/stats/projects?team=payments"
+    ]) {
+      const other = await get(path)
+      assert.strictEqual(other.status, 200)
+      assert.notMatch(JSON.stringify({ ...other.body, recent_runs: [] }), /brien/i)
+    }
+  })
+
+  it("is off by default", async () => {
+    const other = await startAdmin()
+    const refused = await other.call("GET", "/stats/authors", { token: await other.token() })
+    assert.deepInclude(refused.body, { status: 409, code: "figures_off" })
+    assert.include(String(refused.body["detail"]), "admin.figures_by_author")
+    await other.stop()
+  })
+})
+
+describe("GET /stats/periods", () => {
+  it("compares teams with the days before, and refuses hours of a team", async () => {
+    const { body, status } = await get(`/stats/periods?by=team&since=${new Date(now).toISOString()}`)
+    assert.strictEqual(status, 200)
+    const team = Object(body)[0]
+    assert.deepInclude(team, { name: "payments" })
+    assert.strictEqual(team.runs.total, 3)
+    assert.strictEqual(team.before.runs.total, 0)
+    assert.strictEqual((await get("/stats/timeline?bucket=hour&team=payments")).status, 400)
+    assert.strictEqual((await get("/stats/timeline?bucket=day&team=payments")).status, 200)
+    assert.strictEqual((await get("/stats/periods?by=author")).status, 400)
   })
 })

@@ -173,7 +173,8 @@ const byReason: Readonly<Record<string, ReadonlyArray<string>>> = {
     "workspaces.triage_model_chain",
     "x.repo_ref",
     "x.source_trigger",
-    "x.workspace"
+    "x.workspace",
+    "workspaces.team"
   ],
   "texts for people, models and hosts": [
     "channels.labels",
