@@ -170,8 +170,8 @@ const busyPauseMillis = 250
 const loadPrevious = Effect.fnUntraced(function* (run: Run, row: Publication, siblings: ReadonlyArray<Publication>) {
   if (!isContent(row)) return sentSummary(siblings)
   const kind = row.operation._tag
-  // A review that is published again after a decision about a finding updates its own summary.
-  const notOf = kind === "Summary" ? undefined : run.id
+  // A review that is published again after a decision about a finding updates its own summary. The messages of a change have one thread.
+  const notOf = kind === "Summary" || kind === "Chat" ? undefined : run.id
   return yield* (yield* Outbox).lastSent(row.targetKey, kind, { channel: row.channel, notOf })
 })
 

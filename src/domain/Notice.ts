@@ -165,6 +165,7 @@ export const noticeChannelKinds = [
   "wecom_bot",
   "wecom_app",
   "slack_webhook",
+  "slack_app",
   "teams_webhook",
   "webhook",
   "email"

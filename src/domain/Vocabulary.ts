@@ -103,6 +103,7 @@ const vocabulary = {
     wecom_bot: ["im_bot_b"],
     wecom_app: ["im_app_b"],
     slack_webhook: [],
+    slack_app: [],
     teams_webhook: [],
     webhook: [],
     email: [],

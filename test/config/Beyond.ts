@@ -141,6 +141,7 @@ export const beyond: ReadonlyArray<Row> = [
   ...credential("outputs.channels[].smtp_url", "email"),
   ["outputs.channels[].smtp_plaintext", "boolean", "false (runtime)", "email"],
   ["outputs.channels[].from", "string", "—", "email"],
+  ["outputs.channels[].conversation", "string", "—", "slack_app"],
   ["outputs.channels[].to", "string[]", "—", "email"],
   ["outputs.channels[].min_severity", "enum", "—", "`info`, `low`, `medium`, `high`, `critical`"],
   ["outputs.channels[].max_comments", "int > 0", "—", "Most comments"],

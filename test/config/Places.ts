@@ -119,6 +119,13 @@ const surroundings: ReadonlyArray<readonly [RegExp, (tree: Tree) => Tree]> = [
     )
   ],
   [
+    /^outputs\.channels\[\]\.conversation/,
+    channel(
+      { kind: "slack_app", connection: "x" },
+      { im: { connections: { x: { kind: "slack_app", app_token: "a", bot_token: "b" } } } }
+    )
+  ],
+  [
     /^outputs\.channels\[\]\.connection/,
     channel(
       { kind: "feishu_app", receive_id: "r" },

@@ -3,7 +3,7 @@ import { LogLevel, SocketModeClient } from "@slack/socket-mode"
 import { WebClient } from "@slack/web-api"
 import type { KnownBlock } from "@slack/types"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { slackWebhook } from "../../src/outputs/chat/SlackMessage.ts"
+import { slackPlatform } from "../../src/outputs/chat/SlackMessage.ts"
 import { toSlackSections } from "../../src/outputs/SlackSections.ts"
 import { FakeSlack, slackTokens } from "./FakeSlack.ts"
 import { waitUntil } from "./Wait.ts"
@@ -31,7 +31,7 @@ describe("the vendor's clients", () => {
   })
 
   it("accept the type of every block of a webhook", () => {
-    const { blocks } = slackWebhook.message({ title: "Title", body: "Body", severity: undefined })
+    const { blocks } = slackPlatform.message({ title: "Title", body: "Body", severity: undefined })
     const typed: ReadonlyArray<KnownBlock> = blocks
     expect(typed.map(({ type }) => type)).toEqual(["header", "section"])
   })

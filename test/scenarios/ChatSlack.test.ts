@@ -13,6 +13,8 @@ describe("commands in Slack", { timeout: 180_000 }, () => {
     slack.members = { C9: ["UX", "UY", "UMEMBER"], S1: ["UGROUP"] }
     at = await Installation.make({
       queue: "sqlite",
+      channels: [{ name: "slack", kind: "slack_app", connection: "slack", conversation: "C7" }],
+      rules: [{ match: { target_kind: "pull_request" }, line_comments: ["review"], summary: ["review", "slack"] }],
       im: {
         connections: {
           slack: { kind: "slack_app", app_token_env: "SLACK_APP", bot_token_env: "SLACK_BOT", base_url: slack.url }
@@ -81,6 +83,24 @@ describe("commands in Slack", { timeout: 180_000 }, () => {
       describe: () => `a used button: ${JSON.stringify(slack.repliesTo("2.1"))}; ${log()}`
     })
     expect(slack.repliesTo("2.1")).toHaveLength(3)
+  })
+
+  it("posts a review to a conversation once although the process is killed while it posts", async () => {
+    let restarted: Promise<void> | undefined
+    slack.decide = (method, body) => {
+      if (method !== "chat.postMessage" || Object(body).channel !== "C7" || restarted !== undefined) return undefined
+      restarted = at.aicr.kill().then(() => at.aicr.start())
+      return "lost"
+    }
+    const pull = await at.open("posted")
+    await at.forge.notify(pull, "opened")
+    await waitUntil(() => restarted !== undefined, { timeout: 60_000, describe: () => `a message; ${log()}` })
+    await restarted
+    await at.settled()
+    const posted = slack.messages.filter(({ texts }) => texts.some((text) => text.includes("src/posted.ts")))
+    expect(posted).toMatchObject([{ channel: "C7", thread: undefined }])
+    slack.decide = () => undefined
+    await connected()
   })
 
   it("replies once to each command although the process is killed while it replies", async () => {

@@ -9,7 +9,7 @@ interface IdentityScope {
 
 /** Id with which the platform mentions a person. */
 export interface MemberMention {
-  readonly type: "feishu_open_id" | "feishu_user_id" | "wecom_userid"
+  readonly type: "feishu_open_id" | "feishu_user_id" | "slack_user" | "wecom_userid"
   readonly id: string
 }
 

@@ -64,7 +64,9 @@ const namedReasons: ReadonlyMap<string, ForgeError["reason"]> = new Map([
     "access_denied"
   ].map((name) => [name, "forbidden"] as const),
   ...["ratelimited", "rate_limited"].map((name) => [name, "rate_limited"] as const),
-  ...["message_not_found", "cant_update_message", "edit_window_closed"].map((name) => [name, "not_found"] as const)
+  ...["message_not_found", "thread_not_found", "cant_update_message", "edit_window_closed"].map(
+    (name) => [name, "not_found"] as const
+  )
 ])
 /** The outcome of a write with one of these is unknown. */
 const transientNames: ReadonlySet<string> = new Set([

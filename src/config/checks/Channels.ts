@@ -278,7 +278,7 @@ const checkChannel = (
     if (!has("app_secret")) missing("app_secret_env", { _tag: "AppSecretMissing" })
   }
   const connection = connections.get(textAt(value, "connection") ?? "")
-  if (connection !== undefined && (kind === "feishu_app" || kind === "wecom_app") && connection !== kind)
+  if (connection !== undefined && ["feishu_app", "wecom_app", "slack_app"].includes(kind) && connection !== kind)
     error({
       path: [...path, "connection"],
       reason: { _tag: "ConnectionKindUnfit", actual: connection, kind },

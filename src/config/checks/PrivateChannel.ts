@@ -14,6 +14,7 @@ const kinds = [
   "wecom_bot",
   "wecom_app",
   "slack_webhook",
+  "slack_app",
   "teams_webhook",
   "email",
   "gitea_problem_issue",

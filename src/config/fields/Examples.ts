@@ -102,6 +102,7 @@ const rows: { readonly [Key in FieldKey]?: unknown } = {
   "outputs.channels[].change_url_template": "https://swarm.example.com/changes/{{change}}",
   "outputs.channels[].commit_url_template": "https://git.example.com/team/website/commit/{{sha}}",
   "outputs.channels[].connection": "company",
+  "outputs.channels[].conversation": "C012ABCDEF",
   "outputs.channels[].from": "aicr@example.com",
   "outputs.channels[].http_proxy": "http://proxy.example.com:3128",
   "outputs.channels[].label_ids": [12],

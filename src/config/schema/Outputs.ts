@@ -280,7 +280,7 @@ export const Channel = Schema.Struct({
   ),
   member_directory: optional(MemberDirectory, "outputs.channels[].member_directory", chats),
   user_mappings: optional(map(Text), "outputs.channels[].user_mappings", {
-    ...feishuApp,
+    when: kinds("feishu_app", "slack_app"),
     exclusive: ["author_mappings"]
   }),
   author_mappings: optional(map(Text), "outputs.channels[].author_mappings", chats),
@@ -289,10 +289,15 @@ export const Channel = Schema.Struct({
     runtimeDefault: true
   }),
   connection: optional(Text, "outputs.channels[].connection", {
-    when: kinds("feishu_app", "wecom_app"),
-    requiredWhen: kinds("wecom_app"),
+    when: kinds("feishu_app", "wecom_app", "slack_app"),
+    requiredWhen: kinds("wecom_app", "slack_app"),
     refers: "connection"
   }),
+  conversation: optional(
+    matching(/^[A-Z][A-Z0-9]{1,30}$/, { _tag: "SlackConversation" }),
+    "outputs.channels[].conversation",
+    { when: kinds("slack_app"), requiredWhen: kinds("slack_app") }
+  ),
   target: optional(ChatTarget, "outputs.channels[].target", {
     when: kinds("wecom_app"),
     requiredWhen: kinds("wecom_app")

@@ -39,6 +39,7 @@ export const configValueReasons = {
   NamespaceName: {},
   AliasName: {},
   TeamName: {},
+  SlackConversation: {},
   ProviderId: {},
   DateAndTime: {},
   TokensOrMap: { form: "text" },

@@ -44,6 +44,7 @@ export const channelTable = (bodyLimit: (kind: ForgeKind) => number) =>
     feishu_app: appChannel("feishu_app"),
     wecom_app: appChannel("wecom_app"),
     slack_webhook: appChannel("slack_webhook"),
+    slack_app: appChannel("slack_app"),
     teams_webhook: appChannel("teams_webhook"),
     webhook: appChannel("webhook"),
     email: appChannel("email"),

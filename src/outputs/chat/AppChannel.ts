@@ -1,36 +1,59 @@
 /**
- * Publishes a review as messages of a chat application or to a webhook with a status, one publication per message. Sent messages cannot be queried: a message without a
- * response is sent again with its key while the platform recognises the key; after that it counts as sent, as with bots.
+ * Publishes a review as messages of a chat application or to a webhook with a status, one publication per message. Where messages can be read,
+ * the changes have threads, and a message without a response is searched for. Elsewhere it is sent again with its key while the platform
+ * recognises the key; after that it counts as sent, as with bots.
  */
 import { Clock, Effect } from "effect"
 import { idMillis } from "../../domain/Ids.ts"
 import { appKey, appSends } from "./AppSend.ts"
 import type { AppName } from "./AppSend.ts"
 import { fillMention, findPeople, planChat, servesChat } from "./BotChannel.ts"
-import type { ChannelKind } from "../channels/Channel.ts"
+import type { Publication } from "../../domain/Publication.ts"
+import type { ChannelKind, Sent } from "../channels/Channel.ts"
 import { mentionSlot } from "../text/Mention.ts"
 import { wrongChannelKind } from "../channels/WrongChannelKind.ts"
 
 /** Margin before a platform forgets a key. */
 const keyMarginMillis = 5 * 60 * 1000
 
+/** Difference between the clocks of the platform and of the service. */
+const clockMarginMillis = 10 * 60 * 1000
+
+/** Returns the thread of the change, which its first message began: ids of later messages begin with that of the thread. */
+const threadOf = (previous: Publication | undefined): string | undefined => previous?.hostId?.split("/")[0]
+
+const inThread = (thread: string | undefined, id: string | undefined, operationId: string): Sent => ({
+  hostId: id === undefined ? (thread ?? operationId) : thread === undefined ? id : `${thread}/${id}`,
+  url: undefined
+})
+
 export const appChannel = (name: AppName): ChannelKind => ({
   serves: servesChat,
   plan: planChat(name),
 
-  send: Effect.fnUntraced(function* (context, publication) {
+  send: Effect.fnUntraced(function* (context, publication, previous) {
     const { operation, operationId } = publication
     if (operation._tag !== "Chat") return yield* wrongChannelKind(publication)
-    const app = yield* appSends[name](context)
+    const { send, threads } = yield* appSends[name](context)
     const people = yield* findPeople(context, operation)
-    yield* app.send(fillMention(name, operation, people), appKey(operationId))
+    const message = fillMention(name, operation, people)
+    const thread = threadOf(previous)
+    if (threads !== undefined)
+      return inThread(thread, yield* threads.send(message, appKey(operationId), thread), operationId)
+    yield* send(message, appKey(operationId))
     return { hostId: operationId, url: undefined }
   }),
 
-  find: Effect.fnUntraced(function* (context, publication) {
+  find: Effect.fnUntraced(function* (context, publication, previous) {
     const { id, operation, operationId } = publication
     if (operation._tag !== "Chat") return yield* wrongChannelKind(publication)
-    const { keyMillis } = yield* appSends[name](context)
+    const { keyMillis, threads } = yield* appSends[name](context)
+    if (threads !== undefined) {
+      const thread = threadOf(previous)
+      const since = (idMillis(id) ?? clockMarginMillis) - clockMarginMillis
+      const found = yield* threads.find(appKey(operationId), thread, since)
+      return found === undefined ? undefined : inThread(thread, found, operationId)
+    }
     // WeCom compares whole requests: another author found for the mention would make another message.
     const isSame = name !== "wecom_app" || !operation.body.includes(mentionSlot)
     const age = (yield* Clock.currentTimeMillis) - (idMillis(id) ?? 0)

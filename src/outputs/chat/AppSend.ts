@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { Duration, Effect } from "effect"
 import type { ChatConnection } from "../../config/schema/Im.ts"
 import { ChatApps, duplicateCheck, keySeconds, platformUrl } from "../../chat/ChatApps.ts"
+import { findSlackMessage, postSlackMessage } from "../../chat/SlackMessages.ts"
 import { countPersons, withinDailyPersons } from "../../chat/DailyPersons.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { platforms } from "./BotMessage.ts"
@@ -12,15 +13,17 @@ import { pacedChat } from "./ChatPacing.ts"
 import { emailSend } from "./EmailSend.ts"
 import { hookSends } from "./HookSends.ts"
 import type { HookName } from "./HookSends.ts"
-import type { MessageSend, MessageSender } from "./MessageSend.ts"
+import type { ChatOperation, MessageSend, MessageSender } from "./MessageSend.ts"
 
-type PlatformAppName = "feishu_app" | "wecom_app"
+type PlatformAppName = "feishu_app" | "wecom_app" | "slack_app"
 export type AppName = PlatformAppName | HookName | "email"
 
 /** Feishu: 5 messages a second to one recipient, over all bots. */
 const feishuGap = Duration.seconds(1)
 /** WeCom: messages of an application, 1000 an hour to one person; in a group chat of its own, 10,000 a day. It drops further ones silently. */
 const wecomGaps = { recipients: Duration.millis(3600), appchat: Duration.millis(8640) } as const
+/** Slack: a message a second to one conversation. */
+const slackGap = Duration.seconds(1)
 const hourMillis = 60 * 60 * 1000
 
 const missing = ({ channel }: ChatContext, why: Reason) =>
@@ -37,8 +40,12 @@ const findConnection = Effect.fnUntraced(function* (context: ChatContext) {
   return connection
 })
 
-const findSecret = Effect.fnUntraced(function* (context: ChatContext, connection: ChatConnection | undefined) {
-  const secret = context.credential(connection ?? context.channel, "app_secret")
+const findSecret = Effect.fnUntraced(function* (
+  context: ChatContext,
+  connection: ChatConnection | undefined,
+  name = "app_secret"
+) {
+  const secret = context.credential(connection ?? context.channel, name)
   return secret ?? (yield* missing(context, { _tag: "NoApplicationSecret" }))
 })
 
@@ -107,9 +114,40 @@ const wecom = Effect.fnUntraced(function* (context: ChatContext) {
   } satisfies MessageSend
 })
 
+const slack = Effect.fnUntraced(function* (context: ChatContext) {
+  const { conversation } = context.channel
+  const connection = yield* findConnection(context)
+  if (connection === undefined || conversation === undefined)
+    return yield* missing(context, { _tag: "NoConnectionOrTarget" })
+  const token = yield* findSecret(context, connection, "bot_token")
+  const baseUrl = platformUrl("slack", connection.base_url)
+  const api = (yield* ChatApps).slack({ baseUrl, token })
+  const place = (thread: string | undefined) => ({ channel: conversation, thread })
+  const post = (operation: ChatOperation, key: string, thread?: string) =>
+    pacedChat(
+      ["slack", baseUrl, conversation],
+      slackGap,
+      "POST chat.postMessage",
+      postSlackMessage(api, place(thread), platforms.slack_app.message(operation), key)
+    )
+  return {
+    keyMillis: 0,
+    send: (operation, key) => Effect.asVoid(post(operation, key)),
+    threads: {
+      // People may have deleted the first message of the thread.
+      send: (operation, key, thread) =>
+        Effect.catch(post(operation, key, thread), (error) =>
+          thread !== undefined && error.reason === "not_found" ? post(operation, key) : Effect.fail(error)
+        ),
+      find: (key, thread, since) => findSlackMessage(api, place(thread), key, since)
+    }
+  } satisfies MessageSend
+})
+
 export const appSends: Readonly<Record<AppName, MessageSender>> = {
   feishu_app: feishu,
   wecom_app: wecom,
+  slack_app: slack,
   ...hookSends,
   email: emailSend
 }

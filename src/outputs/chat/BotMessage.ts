@@ -4,7 +4,7 @@ import { safeTexts } from "../SafeText.ts"
 import { emailPlatform } from "./EmailMessage.ts"
 import { titled } from "./MessageTitle.ts"
 import type { ChatMessage, Platform } from "./Platform.ts"
-import { slackWebhook } from "./SlackMessage.ts"
+import { slackPlatform } from "./SlackMessage.ts"
 import { teamsWebhook } from "./TeamsMessage.ts"
 import { plainWebhook } from "./WebhookMessage.ts"
 
@@ -81,7 +81,8 @@ export const platforms = {
   feishu_app: { ...bots.feishu_bot, limit: 14_000 },
   // 2048 bytes for title and text. Applications call no telephone numbers.
   wecom_app: { ...bots.wecom_bot, limit: 1350, call: undefined },
-  slack_webhook: slackWebhook,
+  slack_webhook: slackPlatform,
+  slack_app: slackPlatform,
   teams_webhook: teamsWebhook,
   webhook: plainWebhook,
   email: emailPlatform

@@ -26,13 +26,13 @@ export const hasMembers = (channel: Channel): boolean =>
 const maxCandidates = 200
 
 /** Members of `user_mappings`, whose keys are identifiers of authors and whose values are ids. */
-const mappedMembers = ({ user_mappings: mappings = {} }: Channel): ReadonlyArray<ChatMember> =>
+const mappedMembers = ({ kind, user_mappings: mappings = {} }: Channel): ReadonlyArray<ChatMember> =>
   [...new Set(Object.values(mappings))].map((id) => ({
     key: id,
     names: [],
     emails: [],
     accounts: [],
-    mention: { type: "feishu_open_id", id }
+    mention: { type: kind === "slack_app" ? "slack_user" : "feishu_open_id", id }
   }))
 
 const listMembers = Effect.fnUntraced(function* ({ channel, members, workspace }: ChannelContext) {

@@ -17,6 +17,24 @@ export interface MessageSend {
     operation: ChatOperation,
     key: string
   ) => Effect.Effect<void, ForgeError, ChatSends | HostTraffic | Writing>
+  /** Present where messages can be read again, and a change has a thread. */
+  readonly threads?: MessageThreads
+}
+
+/** Messages in threads. Their ids are those of the platform. */
+export interface MessageThreads {
+  /** Sends a message to a thread, or as the first of one. Returns its id. */
+  readonly send: (
+    operation: ChatOperation,
+    key: string,
+    thread: string | undefined
+  ) => Effect.Effect<string | undefined, ForgeError, HostTraffic | Writing>
+  /** Returns the id of the message with this key, if it was sent since a time in milliseconds since the epoch. */
+  readonly find: (
+    key: string,
+    thread: string | undefined,
+    since: number
+  ) => Effect.Effect<string | undefined, ForgeError>
 }
 
 export type MessageSender = (context: ChatContext) => Effect.Effect<MessageSend, ChannelMissing>

@@ -1,4 +1,4 @@
-/** Messages to an incoming webhook of Slack, in its own markup (mrkdwn). Pure. */
+/** Messages to an incoming webhook and of an app of Slack, in its own markup (mrkdwn). Pure. */
 import { safeTexts } from "../SafeText.ts"
 import { toSlackSections } from "../SlackSections.ts"
 import { titled } from "./MessageTitle.ts"
@@ -19,12 +19,20 @@ const message = ({ body, title }: ChatMessage) => ({
   ]
 })
 
-export const slackWebhook = {
+/** Id of a person, who is notified; other names are shown only. */
+const person = /^[UW][A-Z0-9]{1,30}$/
+
+const mention: Platform["mention"] = ({ author, everyone, isMember = false }) => {
+  if (everyone) return "<!channel>"
+  if (author === undefined) return ""
+  return isMember && person.test(author) ? `<@${author}>` : safeTexts.slack.plain(`@${author}`)
+}
+
+export const slackPlatform = {
   safe: safeTexts.slack,
   // About 13,000 characters in all blocks.
   limit: 10_000,
-  mention: ({ author, everyone }) =>
-    everyone ? "<!channel>" : author === undefined ? "" : safeTexts.slack.plain(`@${author}`),
+  mention,
   message,
   call: undefined
 } as const satisfies Platform

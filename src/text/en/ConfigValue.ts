@@ -38,6 +38,7 @@ export const configValueTexts = {
   HexColour: "a colour of six hexadecimal digits",
   MailAddress: "an e-mail address such as team@example.com",
   NamespaceName: "1 to 64 letters, digits, dots, underscores and hyphens, starting with a letter or digit",
+  SlackConversation: "the id of a conversation of Slack, such as C012ABCDEF",
   TeamName: "at most 64 letters, digits, dots, underscores, hyphens and spaces, starting with a letter or digit",
   AliasName: "letters, digits, dots, underscores and hyphens, starting with a letter or digit",
   ProviderId: "an identifier of letters, digits, dots, underscores and hyphens",

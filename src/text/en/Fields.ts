@@ -291,6 +291,8 @@ export const fieldTexts = {
     "Web URL of the host, in place of the trigger's. One of another origin needs token or token_env of the channel. Of kind feishu_app: base URL of the platform's API, for Lark; with connection that of the connection. Of kind p4_swarm: web URL of the Swarm (P4 Code Review) server, to which alone its credential is sent.",
   "outputs.channels[].change_url_template": "Link to a changelist.",
   "outputs.channels[].commit_url_template": "Link to a commit.",
+  "outputs.channels[].conversation":
+    "Id of the conversation of Slack that gets the messages; the app has to be a member.",
   "outputs.channels[].connection": "Name in im.connections. Takes the place of inline credentials on feishu_app.",
   "outputs.channels[].from": "Address of the sender.",
   "outputs.channels[].guess_author":
@@ -397,7 +399,7 @@ export const fieldTexts = {
   "outputs.notifications.routes":
     "Routes of notices. A notice goes to the channels of every route that matches, once to each. A workspace's own list replaces it for notices about its reviews.",
   "outputs.notifications.routes[].channels":
-    "Channels that receive the notices: kinds feishu_bot, feishu_app, wecom_bot, wecom_app, slack_webhook, teams_webhook, webhook and email.",
+    "Channels that receive the notices: kinds feishu_bot, feishu_app, wecom_bot, wecom_app, slack_webhook, slack_app, teams_webhook, webhook and email.",
   "outputs.notifications.routes[].kinds":
     "Kinds of notices. Default: all. A list of a workspace takes queue_expired and review_failed only.",
   "outputs.routes": "Which channels receive what.",

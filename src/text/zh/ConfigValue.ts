@@ -36,6 +36,7 @@ export const configValueTexts = {
   HexColour: "六位十六进制数字的颜色",
   MailAddress: "电子邮件地址，例如 team@example.com",
   NamespaceName: "以字母或数字开头的 1 至 64 个字母、数字、点、下划线和连字符",
+  SlackConversation: "Slack 会话的 ID，例如 C012ABCDEF",
   TeamName: "以字母或数字开头、最多 64 个字符的字母、数字、点、下划线、连字符和空格",
   AliasName: "以字母或数字开头的字母、数字、点、下划线和连字符",
   ProviderId: "由字母、数字、点、下划线和连字符组成的标识符",

@@ -259,6 +259,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
     "代码托管平台的网址，代替触发器的网址。其他来源的网址需要渠道的 token 或 token_env。feishu_app 类型：平台 API 的基础地址，用于 Lark；有 connection 时为该连接的地址。p4_swarm 类型：Swarm（P4 Code Review）服务器的网址，其凭据只发送到那里。",
   "outputs.channels[].change_url_template": "变更列表的链接。",
   "outputs.channels[].commit_url_template": "提交的链接。",
+  "outputs.channels[].conversation": "接收消息的 Slack 会话 ID；应用必须是其成员。",
   "outputs.channels[].connection": "im.connections 中的名称。在 feishu_app 上代替内联凭据。",
   "outputs.channels[].from": "发件人地址。",
   "outputs.channels[].guess_author": "精确匹配之后，允许使用 Perforce 客户端名中的词以及模型。",
@@ -353,7 +354,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "outputs.notifications.routes":
     "通知的路由。通知发送到每条匹配路由的渠道，每个渠道一次。工作区自己的列表对其评审的通知取代此列表。",
   "outputs.notifications.routes[].channels":
-    "接收通知的渠道，类型为 feishu_bot、feishu_app、wecom_bot、wecom_app、slack_webhook、teams_webhook、webhook 和 email。",
+    "接收通知的渠道，类型为 feishu_bot、feishu_app、wecom_bot、wecom_app、slack_webhook、slack_app、teams_webhook、webhook 和 email。",
   "outputs.notifications.routes[].kinds": "通知的类型。默认：全部。工作区的列表只接受 queue_expired 和 review_failed。",
   "outputs.routes": "哪些渠道接收什么。",
   "outputs.routes.default": "没有规则匹配时应用。",

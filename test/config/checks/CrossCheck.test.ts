@@ -395,7 +395,7 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
         notifications: { routes: [{ channels: ["c"] }] }
       }
     },
-    'outputs.notifications.routes[0].channels[0]: channel "c" of kind gitea_pr_review cannot carry notices; use one of kind feishu_bot, feishu_app, wecom_bot, wecom_app, slack_webhook, teams_webhook, webhook, email'
+    'outputs.notifications.routes[0].channels[0]: channel "c" of kind gitea_pr_review cannot carry notices; use one of kind feishu_bot, feishu_app, wecom_bot, wecom_app, slack_webhook, slack_app, teams_webhook, webhook, email'
   ],
   [
     "a notification about the service in a workspace",
@@ -421,7 +421,7 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
   [
     "problems for maintainers as comments on the change",
     { outputs: { channels: [{ name: "c", kind: "gitea_issue" }] }, review: { private: { channel: "c" } } },
-    'review.private.channel: channel "c" of kind gitea_issue cannot carry problems for maintainers only; use one of kind feishu_bot, feishu_app, wecom_bot, wecom_app, slack_webhook, teams_webhook, email, gitea_problem_issue, github_problem_issue, gitlab_problem_issue'
+    'review.private.channel: channel "c" of kind gitea_issue cannot carry problems for maintainers only; use one of kind feishu_bot, feishu_app, wecom_bot, wecom_app, slack_webhook, slack_app, teams_webhook, email, gitea_problem_issue, github_problem_issue, gitlab_problem_issue'
   ],
   [
     "problems for maintainers in the repository of the change",

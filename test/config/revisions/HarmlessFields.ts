@@ -123,6 +123,7 @@ const byReason: Readonly<Record<string, ReadonlyArray<string>>> = {
     "auto_commit.include_branches",
     "channels.author_mappings.x",
     "channels.connection",
+    "channels.conversation",
     "channels.mentioned_mobile_list",
     "channels.name",
     "channels.to",
