@@ -1,7 +1,6 @@
 /** Findings by category, severity, rule, repository, workspace or team, with the period before: what is dismissed most is one click away. */
 import type { Item } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
-import { useRefusals } from "../client/Rights.ts"
 import { SelectFilter, useFilters } from "../parts/Filters.tsx"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { sortRows } from "../parts/SortRows.ts"
@@ -49,6 +48,10 @@ const GroupRow = ({ by, group }: { readonly by: string; readonly group: Group })
   </tr>
 )
 
+/** Budgets have teams and authors too. */
+const labelOf = (by: TableProps["by"]): string =>
+  by === "team" || by === "author" ? t(`budget.${by}`) : t(`groups.${by}`)
+
 interface TableProps {
   readonly by: (typeof groupings)[number] | "author"
   readonly label: string
@@ -60,7 +63,7 @@ const GroupTable = ({ by, groups, label, order }: TableProps) => (
   <StackedTable
     label={label}
     heads={[
-      { label: t(`groups.${by}`) },
+      { label: labelOf(by) },
       { label: t("groups.found"), end: true },
       { label: t("groups.foundBefore"), end: true },
       { label: t("groups.fixed"), end: true },
@@ -76,7 +79,7 @@ const GroupTable = ({ by, groups, label, order }: TableProps) => (
 /** Findings by the author of the change, for administrators where the configuration allows it. */
 export const AuthorGroups = ({ since }: { readonly since: string | undefined }) => {
   const [{ groups: order }] = useFilters()
-  const refused = useRefusals()("GET /stats/authors")
+  const refused = useApi("GET /session", {}).data?.refused["GET /stats/authors"]
   const query = useApi(
     "GET /stats/authors",
     { query: { since: since ?? "1970-01-02" } },
@@ -86,11 +89,11 @@ export const AuthorGroups = ({ since }: { readonly since: string | undefined }) 
   if (refused !== undefined || query.data === undefined) return null
   const { items } = query.data
   return (
-    <Panel title={t("groups.authors")} flush>
+    <Panel title={t("budget.author")} flush>
       {items.length === 0 ? (
         <Empty title={t("statistics.empty")} />
       ) : (
-        <GroupTable by="author" label={t("groups.authors")} groups={items} order={order} />
+        <GroupTable by="author" label={t("budget.author")} groups={items} order={order} />
       )}
     </Panel>
   )
@@ -111,7 +114,7 @@ export const FindingGroups = ({ since }: { readonly since: string | undefined })
             name="by"
             label={t("groups.by")}
             all={t("groups.category")}
-            options={groupings.slice(1).map((name) => [name, t(`groups.${name}`)])}
+            options={groupings.slice(1).map((name) => [name, labelOf(name)])}
           />
           <SelectFilter
             name="groups"

@@ -97,16 +97,17 @@ const Periods = ({ by, window }: { readonly by: "team" | "workspace"; readonly w
   const query = useApi("GET /stats/periods", { query: { by, since: startOf(window) } })
   // Without teams there is nothing to compare.
   if (by === "team" && query.data?.length === 0) return null
+  const label = by === "team" ? t("budget.team") : t("groups.workspace")
   return (
-    <Panel title={t(`statistics.by.${by}`)} flush>
+    <Panel title={label} flush>
       <Loaded query={query}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={t("statistics.empty")} />
           ) : (
             <TotalsTable
-              label={t(`statistics.by.${by}`)}
-              nameLabel={t(`groups.${by}`)}
+              label={label}
+              nameLabel={label}
               rows={rows}
               rowKey={({ name }) => name}
               renderName={({ name }) =>
@@ -187,7 +188,7 @@ const Breakdown = ({ team, window }: PeriodProps) => {
 const TeamFilter = () => {
   const { data = [] } = useApi("GET /stats/periods", { query: { by: "team" } })
   return data.length === 0 ? null : (
-    <SelectFilter name="team" label={t("groups.team")} options={data.map(({ name }) => [name, name])} />
+    <SelectFilter name="team" label={t("budget.team")} options={data.map(({ name }) => [name, name])} />
   )
 }
 

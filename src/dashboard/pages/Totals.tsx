@@ -95,9 +95,7 @@ export const MetricCard = ({ before, metric, totals }: CardProps) => (
     <summary>
       <span className="figure-label">{t(metric.label)}</span>
       <span className="figure-value">{metric.value(totals)}</span>
-      {before === null ? null : (
-        <span className="quiet">{t("statistics.before", { value: metric.value(before) })}</span>
-      )}
+      {before === null ? null : <span className="quiet">{t("groups.before", { rate: metric.value(before) })}</span>}
     </summary>
     <p className="quiet">{t(metric.help)}</p>
   </details>

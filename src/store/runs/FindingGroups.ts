@@ -58,7 +58,11 @@ export const authors =
   (sql: SqlClient.SqlClient): Outcomes["Service"]["authors"] =>
   ({ since, until }) => {
     const author = sql.onDialectOrElse({
-      pg: () => sql.literal("LOWER(runs.change::json #>> '{author,username}')"),
+      // Postgres has no text with the character NUL, which other parts of the change may have.
+      pg: () => {
+        const name = "runs.change::json #> '{author,username}'"
+        return sql.literal(`CASE WHEN POSITION('\\u0000' IN (${name})::text) = 0 THEN LOWER((${name}) #>> '{}') END`)
+      },
       orElse: () => sql.literal("LOWER(json_extract(runs.change, '$.author.username'))")
     })
     return count(sql, "outcomes.authors", {

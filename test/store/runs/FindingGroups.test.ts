@@ -6,7 +6,7 @@ import type { Finding } from "../../../src/domain/Problem.ts"
 import { Outcomes } from "../../../src/store/Outcomes.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 import { databases } from "../Databases.ts"
-import { by } from "../EndedRuns.ts"
+import { by, publishRun, settle } from "../EndedRuns.ts"
 import { publishing } from "../Outcomes.ts"
 
 const finding = (name: string, category: string, rule?: string): Finding => ({
@@ -51,6 +51,18 @@ describe.each(databases)("findings by group in $name", ({ layer }) => {
         ]
       )
       assert.deepInclude(later[0], { fixed: 0, dismissed: 0, withdrawn: 0, dismissedBefore: 0 })
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("count by the author of the change in the record of the run", () =>
+    Effect.gen(function* () {
+      for (const [number, author] of ["Ada", "ada", "o'Brien", "n\u0000l"].entries())
+        yield* settle(yield* publishRun({ number, author }), 150)
+      yield* settle(yield* publishRun({ number: 9 }), 150)
+      const found = yield* Outcomes.use(({ authors }) => authors({ since: 100, until: 200 }))
+      const names = found.map((group) => `${group.name} ${group.found}`)
+      assert.deepStrictEqual(names.slice(0, 2), ["main:ada 2", "main:o'brien 1"])
+      assert.isAtMost(names.length, 3)
     }).pipe(Effect.provide(layer()))
   )
 })
