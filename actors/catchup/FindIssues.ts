@@ -32,7 +32,7 @@ const decideIssue = Effect.fnUntraced(function* (search: HostSearch, issue: Open
   const key = keyOfTarget(search, { repo, target })
   const records = yield* (yield* Receipts).list({ trigger: search.trigger.name, targetKey: key, limit: maxRecords })
   if (records.some(({ work }) => work !== undefined)) return
-  const facts = foundFacts(search, { repo, target, head: undefined }, { author: author?.username })
+  const facts = foundFacts(search, { repo, target, head: undefined }, { author: author?.username, title })
   const event = { _tag: "IssueChanged", ...facts, sender: author, number, title, url } as const
   const admitted = yield* admitFound(search, event)
   if (admitted.accepted) yield* decideFound(search, event, deliveryKey("catch-up", key), admitted.workspace.id)

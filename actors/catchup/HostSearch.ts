@@ -119,7 +119,11 @@ export const selectRecent = <A extends { readonly repo: Pick<Repo, "fullName">; 
 export const foundFacts = (
   { kind, occasion }: HostSearch,
   { head, repo, target }: Pick<Change, "head" | "repo" | "target">,
-  more: { readonly branch?: string | undefined; readonly author?: string | undefined }
+  more: {
+    readonly branch?: string | undefined
+    readonly author?: string | undefined
+    readonly title?: string | undefined
+  }
 ): EventFacts => ({
   provider: kind,
   event: "catch_up",
@@ -132,7 +136,8 @@ export const foundFacts = (
     head,
     branch: more.branch,
     author: more.author,
-    pusher: undefined
+    pusher: undefined,
+    title: more.title
   }
 })
 
@@ -144,13 +149,14 @@ export const pullFacts = (
     baseRef,
     head,
     number,
-    repo
-  }: Pick<HostPull, "author" | "baseRef" | "number" | "repo"> & Pick<Change, "head">
+    repo,
+    title
+  }: Pick<HostPull, "author" | "baseRef" | "number" | "repo" | "title"> & Pick<Change, "head">
 ): EventFacts =>
   foundFacts(
     search,
     { head, repo, target: { kind: "pull_request", number } },
-    { branch: baseRef, author: author?.username }
+    { branch: baseRef, author: author?.username, title }
   )
 
 /** Returns the key of a target of the trigger. */

@@ -57,7 +57,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/changes",
-    validateSearch: only("workspace", "q", "repo", "number", "status", "trigger", "sort"),
+    validateSearch: only("workspace", "q", "repo", "number", "status", "trigger", "since", "until", "sort"),
     component: page(() => import("./pages/Changes.tsx"), "Changes")
   }),
   createRoute({
@@ -71,6 +71,7 @@ const routes = [
     path: "/deliveries",
     validateSearch: only(
       "workspace",
+      "q",
       "decision",
       "reason",
       "outcome",
@@ -108,7 +109,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/queue",
-    validateSearch: only("workspace", "status", "tab", "selected", "batch", "sort"),
+    validateSearch: only("workspace", "q", "status", "since", "until", "tab", "selected", "batch", "sort"),
     component: page(() => import("./pages/Queue.tsx"), "Queue")
   }),
   createRoute({

@@ -17,6 +17,8 @@ export interface DeliverySubject {
   readonly author: string | undefined
   /** Username of the person who pushed the head of a pull request, or opened it with that head as its author. */
   readonly pusher: string | undefined
+  /** Title of the pull request or issue. */
+  readonly title: string | undefined
 }
 
 export const noSubject: DeliverySubject = {
@@ -25,7 +27,8 @@ export const noSubject: DeliverySubject = {
   head: undefined,
   branch: undefined,
   author: undefined,
-  pusher: undefined
+  pusher: undefined,
+  title: undefined
 }
 
 export interface EventFacts {

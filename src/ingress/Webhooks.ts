@@ -119,8 +119,8 @@ const toFacts = (
   { sender, subject }: Pick<EventFacts, "sender" | "subject">,
   command: DeliveryFacts["command"]
 ): DeliveryFacts => {
-  const { author, branch, head, number, pusher } = subject
-  return { number, head, branch, author, sender: sender?.username, pusher, command }
+  const { author, branch, head, number, pusher, title } = subject
+  return { number, head, branch, author, sender: sender?.username, pusher, title, command }
 }
 
 /** Returns the key of the pull request or issue of a delivery that starts no work. Pushes have no number, and merge groups a key of their own. */

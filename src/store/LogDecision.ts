@@ -6,8 +6,9 @@ import { Clock, Effect } from "effect"
 import { addPastSpan, addRootSpan, inEventTrace } from "../domain/EventTrace.ts"
 import type { EventRecord } from "./Receipts.ts"
 
-/** Returns the fields of an event, without those that its delivery does not have. */
+/** Returns the fields of an event, without its title and those that its delivery does not have. */
 const deliveryFields = ({ facts, ...record }: EventRecord, eventId: string) => {
+  const { title: _title, ...placed } = facts
   const fields = {
     event_id: eventId,
     provider: record.provider,
@@ -16,7 +17,7 @@ const deliveryFields = ({ facts, ...record }: EventRecord, eventId: string) => {
     trigger: record.trigger,
     workspace: record.workspace,
     repository: record.repo,
-    ...facts
+    ...placed
   }
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

@@ -42,6 +42,8 @@ export const deliveryFacts = {
   sender: Field.optional(Field.text),
   /** Person who pushed the head of a pull request, or opened it with that head. */
   pusher: Field.optional(Field.text),
+  /** Title of the pull request or issue. */
+  title: Field.optional(Field.text),
   command: Field.optional(Field.stored(CommandName))
 }
 export type DeliveryFacts = Field.Values<typeof deliveryFacts>
@@ -110,6 +112,17 @@ export interface EventFilter extends IdRange {
   /** Time before which it was received, in milliseconds since the epoch. */
   readonly until?: number | undefined
   readonly limit: number
+}
+
+/** Selects deliveries whose text has all of these terms (domain/SearchText.ts), in addition to the filter. */
+export interface EventSearch extends EventFilter {
+  readonly terms: ReadonlyArray<string>
+}
+
+interface FoundEvents {
+  readonly events: ReadonlyArray<StoredEvent>
+  /** Id of the last record of the part that was searched to its end; undefined if the list ends there, or the limit was reached before. */
+  readonly searchedTo: string | undefined
 }
 
 /** Number of records with a decision and a reason, and the time of the latest. */
@@ -232,6 +245,8 @@ export class Receipts extends Context.Service<
     >
     /** Lists records, by id. */
     readonly list: (filter: EventFilter) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
+    /** Searches a part of the list, and returns where the next part begins. */
+    readonly search: (search: EventSearch) => Effect.Effect<FoundEvents, StoreError>
     /** Returns the repositories of all readable deliveries of a trigger, each with the branches whose pushes were accepted. */
     readonly sources: (trigger: string) => Effect.Effect<ReadonlyArray<DeliverySource>, StoreError>
     /** Counts records by decision and reason, the most frequent first. */

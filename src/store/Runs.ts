@@ -101,7 +101,7 @@ export interface RunFilter extends IdRange {
   readonly limitOfEach?: number | undefined
 }
 
-/** Selects runs whose text has all of these terms (domain/RunSearch.ts), in addition to the filter. */
+/** Selects runs whose text has all of these terms (domain/SearchText.ts), in addition to the filter. */
 export interface RunSearch extends Omit<RunFilter, "limitOfEach" | "order"> {
   readonly terms: ReadonlyArray<string>
   /** True: only the newest run of each target. */

@@ -440,6 +440,7 @@ describe("when the stores fail", () => {
       Effect.fail(
         new StoreError({ reason: "unavailable", operation: "receipts.list", why: verbatimReason("disk is full") })
       ),
+    search: () => full,
     countDecisions: () => Effect.succeed([]),
     touches: () => Effect.succeed([]),
     pushers: () => Effect.succeed({ usernames: [], pushedHead: false, isPart: false }),

@@ -369,6 +369,8 @@ const filtered: ReadonlyArray<readonly [page: string, request: string, filters: 
       typed("number", "Number", "2"),
       chosen("workspace", "Workspace", "team-one"),
       chosen("trigger", "Trigger", "host-0"),
+      linked("since", since),
+      linked("until", since),
       linked("sort", "created")
     ]
   ],
@@ -376,6 +378,7 @@ const filtered: ReadonlyArray<readonly [page: string, request: string, filters: 
     "/deliveries",
     "/events",
     [
+      typed("q", "Search", "login"),
       typed("repo", "Repository", "team/one"),
       chosen("decision", "Decision", "ignored"),
       typed("number", "Number", "2"),
@@ -391,7 +394,14 @@ const filtered: ReadonlyArray<readonly [page: string, request: string, filters: 
   [
     "/queue",
     "/queue",
-    [chosen("status", "Status", "dead"), chosen("workspace", "Workspace", "team-one"), linked("sort", "-admitted")]
+    [
+      typed("q", "Search", "login"),
+      chosen("status", "Status", "dead"),
+      chosen("workspace", "Workspace", "team-one"),
+      linked("since", since),
+      linked("until", since),
+      linked("sort", "-admitted")
+    ]
   ],
   [
     "/queue?tab=batches",

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { RunStatus } from "../../domain/Run.ts"
 import { describe } from "./Describe.ts"
-import { allowSeveral, number, page, paging, searched, sorting, text, workspace } from "./Parameters.ts"
+import { allowSeveral, number, page, paging, searched, sorting, text, time, workspace } from "./Parameters.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
 import { ReviewedChange } from "./RunRecords.ts"
 
@@ -17,6 +17,8 @@ export class ChangeGroup extends HttpApiGroup.make("changes")
         repo: Schema.optionalKey(text("Full name of the repository, OWNER/NAME")),
         number: Schema.optionalKey(number),
         trigger: Schema.optionalKey(text("Name of the trigger")),
+        since: Schema.optionalKey(time("Earliest creation of the newest run, in ISO 8601")),
+        until: Schema.optionalKey(time("Time before which the newest run was created, in ISO 8601")),
         sort: sorting(["created"], "-created"),
         ...paging
       },

@@ -6,7 +6,7 @@ import { StatusState } from "../../domain/Publication.ts"
 import { describe } from "./Describe.ts"
 import { DecisionCount, Event, EventDetails, Payload, RejectedSignatures, Replay } from "./EventRecords.ts"
 import { maybe, maybeCount, text as field } from "./Fields.ts"
-import { byId, number, allowOne, page, paging, sorting, text, time, workspace } from "./Parameters.ts"
+import { byId, number, allowOne, page, paging, searched, sorting, text, time, workspace } from "./Parameters.ts"
 import { NotFound, StateConflict } from "./Problems.ts"
 import { Entry } from "./QueueRecords.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
@@ -65,6 +65,7 @@ export class EventGroup extends HttpApiGroup.make("events")
     HttpApiEndpoint.get("list", "/events", {
       query: {
         workspace,
+        q: searched,
         decision: Schema.optionalKey(allowOne(EventDecision, "Decision")),
         reason: Schema.optionalKey(text("Reason of the decision, such as draft")),
         target: Schema.optionalKey(text("Key of a pull request, branch or issue (`target_key`)")),

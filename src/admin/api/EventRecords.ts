@@ -26,6 +26,7 @@ const facts = shown(
     branch: "Target branch of a pull request, or branch of a push",
     author: "Author of the change",
     sender: "Account whose action caused the delivery",
+    title: "Title of the pull request or issue",
     command: "Command of a comment"
   }
 )

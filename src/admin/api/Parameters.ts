@@ -77,7 +77,7 @@ export const selected = <A extends string>(
 
 export const workspace = Schema.optionalKey(text("Id of a workspace"))
 
-/** Words that a run is searched for. */
+/** Words that a record is searched for. */
 export const searched = Schema.optionalKey(
   text(
     "Words, each of them a part of the repository with its number, the commit, the workspace, the author, a branch or the title; a page may be short, or empty, and still have a next one"

@@ -5,7 +5,7 @@ import { EntryStatus } from "../../domain/Entry.ts"
 import { Reason } from "../../domain/Reason.ts"
 import { describe } from "./Describe.ts"
 import { count, text } from "./Fields.ts"
-import { bodyText, byId, page, paging, allowSeveral, sorting, workspace } from "./Parameters.ts"
+import { bodyText, byId, page, paging, allowSeveral, searched, sorting, time, workspace } from "./Parameters.ts"
 import { StateConflict, NotFound } from "./Problems.ts"
 import { Batch, Entry, Pause } from "./QueueRecords.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
@@ -104,6 +104,9 @@ export class QueueGroup extends HttpApiGroup.make("queue")
     HttpApiEndpoint.get("list", "/queue", {
       query: {
         workspace,
+        q: searched,
+        since: Schema.optionalKey(time("Earliest time of admission, in ISO 8601")),
+        until: Schema.optionalKey(time("Time before which it was admitted, in ISO 8601")),
         status: Schema.optionalKey(
           allowSeveral(EntryStatus, "Statuses, separated by commas, or all; default waiting, ready and running")
         ),

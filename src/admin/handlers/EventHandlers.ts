@@ -2,6 +2,7 @@
 import { Clock, Duration, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { TargetKey } from "../../domain/Keys.ts"
+import { searchTerms } from "../../domain/SearchText.ts"
 import { Payloads } from "../../store/Payloads.ts"
 import { Receipts } from "../../store/Receipts.ts"
 import { RejectedSignatures } from "../../store/RejectedSignatures.ts"
@@ -10,14 +11,12 @@ import { deliveryPayload } from "../api/EventRecords.ts"
 import { because, conflict, notFound, Unavailable } from "../api/Problems.ts"
 import { orUnavailable } from "./Available.ts"
 import { DeliveryReplay } from "../DeliveryReplay.ts"
-import { pageFilter, toPage } from "./Paging.ts"
+import { continued, pageFilter, parseTime, toPage } from "./Paging.ts"
 import { readEventStory, readStory, storyParts } from "../views/Story.ts"
 import { decisionCount, eventView } from "../api/EventRecords.ts"
 import { eventDetails, rejectedView } from "../views/Views.ts"
 import { withoutUndefined } from "../views/WithoutUndefined.ts"
 import type { Reason } from "../../domain/Reason.ts"
-
-const parseTime = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text))
 
 /** Maximum number of replays in the details of a delivery. */
 const maxReplays = 50
@@ -87,11 +86,17 @@ const reasons = Effect.fnUntraced(function* ({ since, ...filter }: ReasonQuery) 
 export const layer = HttpApiBuilder.group(AdminHttpApi, "events", (handlers) =>
   handlers.handleAll({
     list: ({ query }) => {
-      const { cursor: _, limit: __, sort: ___, since, target, until, ...filter } = query
+      const { cursor: _, limit: __, q, sort: ___, since, target, until, ...filter } = query
       const targetKey = target === undefined ? undefined : TargetKey.make(target)
       const times = { since: parseTime(since), until: parseTime(until) }
-      return Receipts.use((receipts) => receipts.list({ ...filter, ...times, targetKey, ...pageFilter(query) })).pipe(
-        Effect.map((found) => toPage(found, query, eventView)),
+      const selection = { ...filter, ...times, targetKey, ...pageFilter(query) }
+      const terms = searchTerms(q ?? "")
+      return Receipts.use((receipts) =>
+        terms.length === 0
+          ? Effect.map(receipts.list(selection), (events) => ({ events, searchedTo: undefined }))
+          : receipts.search({ ...selection, terms })
+      ).pipe(
+        Effect.map(({ events, searchedTo }) => continued(toPage(events, query, eventView), searchedTo)),
         orUnavailable
       )
     },

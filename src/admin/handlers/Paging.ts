@@ -46,6 +46,10 @@ export const continued = <A extends { readonly next_cursor: string | null }>(
   next_cursor: page.next_cursor ?? searchedTo ?? null
 })
 
+/** Returns the time of a parameter in milliseconds since the epoch; undefined if it is not given. */
+export const parseTime = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Date.parse(text)
+
 export const otherCursor = invalid("cursor", { _tag: "CursorOfOrderExpected" })
 
 /** Returns whether the value of a cursor is a number that a list can be ordered by; -1 means none. */

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ConfigStore } from "../../config/ConfigStore.ts"
 import { EntryStatus } from "../../domain/Entry.ts"
+import { searchTerms } from "../../domain/SearchText.ts"
 import { verbatimReason } from "../../domain/Reason.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { Operations } from "../../queue/operator/Operations.ts"
@@ -14,7 +15,7 @@ import { pageSize, selected } from "../api/Parameters.ts"
 import { because, conflict, notFound, NotFound } from "../api/Problems.ts"
 import { CurrentUser } from "../api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
-import { parseSort } from "./Paging.ts"
+import { parseSort, parseTime } from "./Paging.ts"
 import { countCauses, selectCaused } from "./QueueCauses.ts"
 import { pause as pauseRecord } from "../api/QueueRecords.ts"
 import { batchView, entryView, toTime } from "../views/Views.ts"
@@ -93,6 +94,9 @@ const maxBatches = 10_000
 
 interface ListQuery {
   readonly workspace?: string
+  readonly q?: string
+  readonly since?: string
+  readonly until?: string
   readonly status?: string
   readonly cursor?: string
   readonly limit?: number
@@ -100,13 +104,16 @@ interface ListQuery {
 }
 
 const list = Effect.fnUntraced(function* (query: ListQuery) {
-  const { cursor, sort = "admitted", status, workspace } = query
+  const { cursor, q, since, sort = "admitted", status, until, workspace } = query
   const { isDescending } = parseSort(sort)
   const statuses = status === undefined ? active : selected(EntryStatus, status)
   const operations = yield* Operations
   const { items, next } = yield* operations.list({
     workspace,
     statuses,
+    since: parseTime(since),
+    until: parseTime(until),
+    terms: searchTerms(q ?? ""),
     after: cursor,
     newestFirst: isDescending,
     limit: pageSize(query)

@@ -5,7 +5,7 @@ import { ConfigStore } from "../../config/ConfigStore.ts"
 import { TargetKey } from "../../domain/Keys.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { RunStatus } from "../../domain/Run.ts"
-import { searchTerms } from "../../domain/RunSearch.ts"
+import { searchTerms } from "../../domain/SearchText.ts"
 import { readDiffAround } from "../../engine/DiffOfRun.ts"
 import { Evidence } from "../../llm/Evidence.ts"
 import { makeReviewLink } from "../../outputs/ReviewLinks.ts"
@@ -23,7 +23,16 @@ import { CurrentUser } from "../api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
 import { cancelReview } from "./CancelReview.ts"
 import { liveEvents } from "../views/LiveRuns.ts"
-import { continued, toPage, isCount, otherCursor, pageFilter, parseSort, parseValueCursor } from "./Paging.ts"
+import {
+  continued,
+  toPage,
+  isCount,
+  otherCursor,
+  pageFilter,
+  parseSort,
+  parseTime,
+  parseValueCursor
+} from "./Paging.ts"
 import { callView, readCallTexts } from "../views/CallViews.ts"
 import { withEvents } from "../views/RunEvents.ts"
 import { toTime } from "../views/Views.ts"
@@ -175,8 +184,8 @@ const listRuns = Effect.fnUntraced(function* (query: ListQuery) {
     trigger,
     statuses: status === undefined ? undefined : selected(RunStatus, status),
     targetKey: target === undefined ? undefined : TargetKey.make(target),
-    since: since === undefined ? undefined : Date.parse(since),
-    until: until === undefined ? undefined : Date.parse(until)
+    since: parseTime(since),
+    until: parseTime(until)
   }
   const runs = yield* Runs
   const terms = searchTerms(q ?? "")

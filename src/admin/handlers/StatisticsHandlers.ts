@@ -14,7 +14,7 @@ import { conflict, invalid } from "../api/Problems.ts"
 import { groupedView } from "../api/StatisticsGroup.ts"
 import { listedOutcome } from "../api/RunRecords.ts"
 import { orUnavailable } from "./Available.ts"
-import { parseValueCursor, toPage } from "./Paging.ts"
+import { parseTime, parseValueCursor, toPage } from "./Paging.ts"
 import { runView } from "../views/RunViews.ts"
 import { maybeTime, toTime } from "../views/Views.ts"
 
@@ -63,9 +63,6 @@ export const readSummary = Effect.gen(function* () {
     recent_runs: runs.map(runView)
   }
 })
-
-const parseTime = (since: string | undefined): number | undefined =>
-  since === undefined ? undefined : Date.parse(since)
 
 const period = ({ since }: { readonly since?: string }) => ({ since: parseTime(since), limit: maxSubjects })
 

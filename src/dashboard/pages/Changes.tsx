@@ -10,6 +10,7 @@ import { Page } from "../parts/Page.tsx"
 import { Empty } from "../parts/Panel.tsx"
 import { changeName, RunStatus, useTriggerOptions, useWorkspaceOptions } from "../parts/Records.tsx"
 import { Time } from "../parts/Time.tsx"
+import { TimeFilter } from "../parts/TimeFilter.tsx"
 import { t, tValue } from "../text/T.ts"
 import { toCount } from "./Numbers.ts"
 import { runStatuses } from "./RunStates.ts"
@@ -63,10 +64,10 @@ const makeColumns = (): ReadonlyArray<Column<ChangeItem>> => [
 ]
 
 export const Changes = () => {
-  const [{ number, q, repo, sort, status, trigger, workspace }] = useFilters()
+  const [{ number, q, repo, since, sort, status, trigger, until, workspace }] = useFilters()
   const order = sort === "created" ? sort : undefined
   const input = {
-    query: { workspace, q, repo, trigger, status, number: toCount(number), sort: order }
+    query: { workspace, q, repo, trigger, status, since, until, number: toCount(number), sort: order }
   } satisfies Input<"GET /changes">
   const query = usePages("GET /changes", input)
   const workspaces = useWorkspaceOptions()
@@ -89,6 +90,7 @@ export const Changes = () => {
         />
         <SelectFilter name="workspace" label={t("column.workspace")} options={workspaces} />
         <SelectFilter name="trigger" label={t("column.trigger")} options={triggers} />
+        <TimeFilter />
       </FilterBar>
       <List
         label={t("page.changes")}

@@ -28,7 +28,7 @@ const makeColumns = (): ReadonlyArray<Column<DeliveryItem>> => [
     top: true,
     render: (row) => (
       <Link to="/deliveries/$id" params={{ id: row.id }} className="row-link">
-        {changeName(row)}
+        {changeName(row)} {row.title === undefined ? null : <span className="quiet">{row.title}</span>}
       </Link>
     )
   },
@@ -102,12 +102,13 @@ const outcomes = ["executed", "superseded", "skipped", "cancelled", "expired", "
 
 export const Deliveries = () => {
   const [filters] = useFilters()
-  const { decision, number, outcome, reason, repo, since, sort, trigger, until, workspace } = filters
+  const { decision, number, outcome, q, reason, repo, since, sort, trigger, until, workspace } = filters
   const groups = useApi("GET /events/reasons", { query: { workspace, trigger } })
   const input = {
     query: {
       workspace,
       trigger,
+      q,
       reason,
       repo,
       since,
@@ -130,6 +131,7 @@ export const Deliveries = () => {
     >
       <Groups groups={groups.data?.items ?? []} />
       <FilterBar>
+        <TextFilter name="q" label={t("filter.search")} placeholder={t("filter.search.help")} />
         <TextFilter name="repo" label={t("column.repository")} placeholder="owner/name" />
         <TextFilter name="number" label={t("column.number")} placeholder="5" />
         <SelectFilter

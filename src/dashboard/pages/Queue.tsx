@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router"
 import type { Item } from "../client/Endpoints.ts"
 import { usePages } from "../client/Queries.ts"
-import { FilterBar, Presets, SelectFilter, useFilters } from "../parts/Filters.tsx"
+import { FilterBar, Presets, SelectFilter, TextFilter, useFilters } from "../parts/Filters.tsx"
 import { List } from "../parts/List.tsx"
 import type { Column } from "../parts/List.tsx"
 import { Page } from "../parts/Page.tsx"
@@ -10,6 +10,7 @@ import { Empty } from "../parts/Panel.tsx"
 import { changeName, useWorkspaceOptions } from "../parts/Records.tsx"
 import { Shape, Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
+import { TimeFilter } from "../parts/TimeFilter.tsx"
 import { formatCount } from "../text/Format.ts"
 import { t, tReason, tValue } from "../text/T.ts"
 import { Batches } from "./Batches.tsx"
@@ -132,9 +133,12 @@ const Counts = ({ counts }: { readonly counts: Readonly<Record<string, number>> 
 const maxSelected = 100
 
 const Entries = () => {
-  const [{ selected: given, sort, status, workspace }, setFilters] = useFilters()
+  const [{ q, selected: given, since, sort, status, until, workspace }, setFilters] = useFilters()
   const ids = new Set(given?.split(","))
-  const query = usePages("GET /queue", { query: { workspace, status, sort: sort === "-admitted" ? sort : undefined } })
+  const query = usePages("GET /queue", {
+    query: { workspace, q, since, until, status, sort: sort === "-admitted" ? sort : undefined }
+  })
+  const isPart = [q, since, until].some((value) => value !== undefined)
   const workspaces = useWorkspaceOptions()
   const select = (next: ReadonlyArray<string>) => setFilters({ selected: next.slice(-maxSelected).join(",") })
   const toggle = (id: string) => select(ids.has(id) ? [...ids].filter((other) => other !== id) : [...ids, id])
@@ -152,6 +156,7 @@ const Entries = () => {
             ["all", t("filter.all")]
           ]}
         />
+        <TextFilter name="q" label={t("filter.search")} placeholder={t("filter.search.help")} />
         <SelectFilter
           name="status"
           label={t("column.status")}
@@ -159,13 +164,15 @@ const Entries = () => {
           options={statuses.map((name) => [name, tValue("entry", name)])}
         />
         <SelectFilter name="workspace" label={t("column.workspace")} options={workspaces} />
+        <TimeFilter />
       </FilterBar>
       <BulkBar
         entries={query.items}
         selected={selected}
         workspace={workspace}
         status={status}
-        counts={query.first?.by_status ?? {}}
+        // Actions on all entries know neither words nor times.
+        counts={isPart ? {} : (query.first?.by_status ?? {})}
         onDone={() => select([])}
       />
       {query.first === undefined ? null : <Counts counts={query.first.by_status} />}

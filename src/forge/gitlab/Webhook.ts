@@ -156,7 +156,8 @@ const toSubject = (event: string, payload: PayloadJson): DeliverySubject => {
     head: readSubjectHead(child(request, "last_commit"), "id"),
     branch: readSubjectBranch(request, "target_branch"),
     author: writer,
-    pusher: readPusher({ pushes, opens: action === "open" }, sender, writer)
+    pusher: readPusher({ pushes, opens: action === "open" }, sender, writer),
+    title: readSubjectName(about, "title")
   }
 }
 

@@ -30,12 +30,10 @@ export const readPushedSubject = (payload: PayloadJson): DeliverySubject => {
   if (ref === undefined || !ref.startsWith("refs/heads/")) return noSubject
   const name = ref.slice("refs/heads/".length)
   return {
+    ...noSubject,
     kind: "push",
-    number: undefined,
     head: readSubjectHead(payload, "after"),
-    branch: optional(() => branch(name, "ref")),
-    author: undefined,
-    pusher: undefined
+    branch: optional(() => branch(name, "ref"))
   }
 }
 
@@ -84,7 +82,8 @@ export const readGithubSubject = (payload: PayloadJson): DeliverySubject => {
       { pushes: action === "synchronize" || action === "synchronized", opens: action === "opened" },
       readLogin(child(payload, "sender")),
       author
-    )
+    ),
+    title: readSubjectName(about, "title")
   }
 }
 

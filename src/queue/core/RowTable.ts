@@ -154,10 +154,12 @@ export class RowTable {
   }
 
   list(filter: ListFilter): ListPage {
-    const { accepts, statuses, targetKey, workspace } = filter
+    const { accepts, since = 0, statuses, targetKey, until = Number.POSITIVE_INFINITY, workspace } = filter
     const listed = [...this.#rows.values()].filter(
       (row) =>
         isAfter(filter, row.id) &&
+        row.admittedAt >= since &&
+        row.admittedAt < until &&
         (workspace === undefined || row.workspace === workspace) &&
         (targetKey === undefined || row.targetKey === targetKey) &&
         (statuses === undefined || statuses.includes(row.status)) &&

@@ -9,6 +9,7 @@ import type { Entry } from "../../domain/Entry.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import type { TokenRights } from "../../domain/ServiceToken.ts"
 import { batchLifecycle } from "../../domain/Batch.ts"
+import { hasTerms, searchText } from "../../domain/SearchText.ts"
 import { Batches } from "../../store/Batches.ts"
 import type { Batch } from "../../store/Batches.ts"
 import { Receipts } from "../../store/Receipts.ts"
@@ -40,6 +41,11 @@ type QueueMatch =
 /** `stopping`: its worker ends it. `over`: it had ended already. */
 export type CancelResult = "cancelled" | "stopping" | "over" | "unknown"
 
+/** Lists entries, or those whose text has all of these terms (domain/SearchText.ts): then a page may be short, or empty, and still have a next one. */
+interface SearchedList extends ListFilter {
+  readonly terms?: ReadonlyArray<string>
+}
+
 /** Notified after a change. */
 interface QueueListeners {
   readonly changed: (workspace: string) => Effect.Effect<void>
@@ -52,7 +58,7 @@ export class Operations extends Context.Service<
   Operations,
   {
     readonly list: (
-      filter: ListFilter
+      filter: SearchedList
     ) => Effect.Effect<{ readonly items: ReadonlyArray<EntryView>; readonly next: string | undefined }, Failure>
     /** Returns batches of automatic commits that wait for the previous one, which is in the queue. */
     readonly heldBatches: (workspace: string | undefined, limit: number) => Effect.Effect<ReadonlyArray<Batch>, Failure>
@@ -142,9 +148,19 @@ const toViews = Effect.fnUntraced(function* (entries: ReadonlyArray<Entry>) {
   })
 })
 
-const list = Effect.fnUntraced(function* (filter: ListFilter) {
-  const { entries, next } = yield* (yield* QueueControl).list(filter)
-  return { items: yield* toViews(entries), next }
+/** Number of entries whose texts one request reads: they are stored outside of the memory of nodes. */
+const maxSearched = 1000
+
+const list = Effect.fnUntraced(function* ({ terms = [], ...filter }: SearchedList) {
+  const control = yield* QueueControl
+  if (terms.length === 0) {
+    const { entries, next } = yield* control.list(filter)
+    return { items: yield* toViews(entries), next }
+  }
+  const { entries, next } = yield* control.list({ ...filter, limit: maxSearched })
+  const found = entries.filter(({ change, workspace }) => hasTerms(searchText(change, workspace, change.head), terms))
+  const listed = found.slice(0, filter.limit)
+  return { items: yield* toViews(listed), next: found.length > filter.limit ? listed.at(-1)?.id : next }
 })
 
 const heldBatches = Effect.fnUntraced(function* (workspace: string | undefined, limit: number) {

@@ -47,6 +47,9 @@ export interface ListFilter {
   readonly targetKey?: TargetKey | undefined
   /** Lists only entries whose change it accepts. */
   readonly accepts?: ((change: ListedChange) => boolean) | undefined
+  /** Earliest time of admission, and the time before which it was, in milliseconds since the epoch. */
+  readonly since?: number | undefined
+  readonly until?: number | undefined
   /** Lists entries that follow this one. */
   readonly after?: string | undefined
   /** Lists the entries that were created last first. Default: in the order of their ids, which is that of their creation. */

@@ -6,6 +6,7 @@ import { EventDecision } from "../../domain/Decision.ts"
 import { firstIdAt } from "../../domain/Ids.ts"
 import { corrupt, selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 import { direction, idConditions } from "../../database/sql/ListOrder.ts"
+import { readEnd, selectFound } from "../../database/sql/SearchTexts.ts"
 import { DeliverySource, StoredEvent } from "../Receipts.ts"
 import type { EventFilter, Receipts } from "../Receipts.ts"
 
@@ -46,6 +47,23 @@ export const list =
           (SELECT id FROM events WHERE ${conditions(sql, filter)} ORDER BY id ${direction(sql, filter)} LIMIT ${filter.limit})
         ORDER BY id ${direction(sql, filter)}`.pipe(unavailable("receipts.list"))
     )
+
+/** Searches the next deliveries of a list. */
+export const search = (sql: SqlClient.SqlClient): Receipts["Service"]["search"] =>
+  Effect.fnUntraced(function* (wanted) {
+    const { after: _after, before: _before, ...filter } = wanted
+    const { since, until } = wanted
+    const range = sql.and([
+      sql`1 = 1`,
+      ...(since === undefined ? [] : [sql`id >= ${firstIdAt(Math.max(since - clockMillis, 0))}`]),
+      ...(until === undefined ? [] : [sql`id < ${firstIdAt(until + clockMillis)}`]),
+      ...idConditions(sql, wanted)
+    ])
+    const searched = { table: "events", range, filter: conditions(sql, filter) } as const
+    const rows = selectFound(sql, searched, wanted).pipe(unavailable("receipts.search"))
+    const events = yield* select("receipts.search", rows)
+    return { events, searchedTo: yield* readEnd(sql, "receipts.search", searched, wanted, events.length) }
+  }, unavailable("receipts.search"))
 
 export const pushers =
   (sql: SqlClient.SqlClient): Receipts["Service"]["pushers"] =>

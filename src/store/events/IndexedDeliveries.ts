@@ -7,8 +7,8 @@ import type { SqlClient } from "effect/sql"
 import { DeliveryKey } from "../../domain/Keys.ts"
 import { asStored, firstOfEach, stored } from "./Deliveries.ts"
 import type { Deliveries, SelectEvents } from "./Deliveries.ts"
-import { EventRecord } from "../Receipts.ts"
-import type { Receipt, StoredEvent } from "../Receipts.ts"
+import { eventColumns, eventValues } from "./EventRow.ts"
+import type { EventRecord, Receipt, StoredEvent } from "../Receipts.ts"
 
 /**
  * In-memory index of stored deliveries, by delivery key. Keys are random, so an index in the database would write a page for each delivery:
@@ -128,7 +128,7 @@ export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, selec
       const fresh = [...firsts.values()].filter(({ record }) => !first.has(record.deliveryKey))
       const numbered = fresh.map(({ record }, at) => ({ record, seq: last + 1 + at }))
       if (numbered.length > 0) {
-        const values = numbered.flatMap(({ record, seq }) => [seq, ...EventRecord.toValues(record)])
+        const values = numbered.flatMap(({ record, seq }) => [seq, ...eventValues(record)])
         yield* sql.unsafe(insertText(numbered.length), values)
         for (const { record, seq } of numbered) known.add(record.deliveryKey, seq)
         last += numbered.length
@@ -147,8 +147,8 @@ export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, selec
 
 /** Caches the statement for each number of rows. */
 const insertText = (() => {
-  const columns = ["seq", ...EventRecord.columns].map((column) => `"${column}"`).join(", ")
-  const row = `(?${", ?".repeat(EventRecord.columns.length)})`
+  const columns = ["seq", ...eventColumns].map((column) => `"${column}"`).join(", ")
+  const row = `(?${", ?".repeat(eventColumns.length)})`
   const texts = new Map<number, string>()
   return (rows: number): string => {
     const known = texts.get(rows)

@@ -5,7 +5,7 @@ import { firstIdAt } from "../../domain/Ids.ts"
 import { DeliveryKey } from "../../domain/Keys.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { truncate } from "../../domain/Text.ts"
-import { activity, countDecisions, list, pushers, select, sources, touches } from "./EventQueries.ts"
+import { activity, countDecisions, list, pushers, search, select, sources, touches } from "./EventQueries.ts"
 import { eventReplays, removeReplays } from "./EventReplays.ts"
 import { deleteInSteps } from "../../database/sql/DeleteInSteps.ts"
 import type { Deliveries, SelectEvents } from "./Deliveries.ts"
@@ -261,6 +261,7 @@ export const layer: Layer.Layer<Receipts, StoreError, SqlClient.SqlClient> = Lay
       ),
       get: get(sql),
       list: list(sql),
+      search: search(sql),
       ...eventReplays(sql),
       sources: sources(sql),
       countDecisions: countDecisions(sql),

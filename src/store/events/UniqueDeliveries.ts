@@ -10,22 +10,22 @@ import type { SqlClient } from "effect/sql"
 import { asStored, firstOfEach, stored } from "./Deliveries.ts"
 import type { Deliveries, SelectEvents } from "./Deliveries.ts"
 import { isResponseLost } from "../../database/postgres/PostgresFailure.ts"
-import { EventRecord } from "../Receipts.ts"
-import type { Receipt, StoredEvent } from "../Receipts.ts"
+import { eventColumns, eventValues } from "./EventRow.ts"
+import type { EventRecord, Receipt, StoredEvent } from "../Receipts.ts"
 
 const typeOf = (column: string): string => (column === "received_at" || column === "number" ? "bigint" : "text")
 
 const insertText = `
-  INSERT INTO events (${EventRecord.columns.join(", ")})
-  SELECT * FROM unnest(${EventRecord.columns.map((column, at) => `$${at + 1}::${typeOf(column)}[]`).join(", ")})
+  INSERT INTO events (${eventColumns.join(", ")})
+  SELECT * FROM unnest(${eventColumns.map((column, at) => `$${at + 1}::${typeOf(column)}[]`).join(", ")})
   ON CONFLICT DO NOTHING RETURNING id`
 
 export const make = (sql: SqlClient.SqlClient, select: SelectEvents): Deliveries => {
   const insert = (records: ReadonlyArray<EventRecord>) => {
-    const rows = records.map(EventRecord.toValues)
+    const rows = records.map(eventValues)
     return sql.unsafe<{ id: string }>(
       insertText,
-      EventRecord.columns.map((_, at) => rows.map((row) => row[at] ?? null))
+      eventColumns.map((_, at) => rows.map((row) => row[at] ?? null))
     )
   }
 

@@ -13,7 +13,7 @@ import { searchText } from "../../domain/RunSearch.ts"
 import { Objects } from "../Objects.ts"
 import { maxListedComments, personFamilies, PersonRecords } from "../PersonRecords.ts"
 import type { PersonFamily, PersonFound } from "../PersonRecords.ts"
-import { escapeLike } from "../runs/RunQueries.ts"
+import { escapeLike } from "../../database/sql/SearchTexts.ts"
 import { personTables } from "./PersonTables.ts"
 import type { PersonTable } from "./PersonTables.ts"
 

@@ -4,11 +4,10 @@ import type { SqlClient, Statement } from "effect/sql"
 import { foldRepo } from "../../domain/Change.ts"
 import { firstIdAt } from "../../domain/Ids.ts"
 import { direction, idConditions } from "../../database/sql/ListOrder.ts"
+import { readEnd, selectFound } from "../../database/sql/SearchTexts.ts"
 import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
-import * as Field from "../../domain/Field.ts"
-import { record } from "../../domain/Record.ts"
 import { Run } from "../Runs.ts"
-import type { RunFilter, Runs, RunSearch, ValueOrder } from "../Runs.ts"
+import type { RunFilter, Runs, ValueOrder } from "../Runs.ts"
 
 type Fragment = Statement.Fragment
 
@@ -84,51 +83,18 @@ export const newest =
     // The index of marked runs serves a literal only.
     selectAs(Run, "runs.newest", select(sql, filter, sql`AND newest = 1`)).pipe(unavailable("runs.newest"))
 
-/** Number of runs whose texts one search reads: an index has them in the order of ids, and takes 16 ms of processor time for them. */
-const maxSearched = 20_000
-
-const Searched = record({ count: Field.sum, last: Field.optional(Field.text) })
-
-/** Escapes a text for a pattern of LIKE. */
-export const escapeLike = (term: string): string => term.replace(/[\\%_]/g, (found) => `\\${found}`)
-
-/** Selects columns of the next runs of a list, which an index has. */
-const nextRuns = (sql: SqlClient.SqlClient, columns: "id" | "id, search", search: RunSearch) => {
-  const { isNewest, since, until } = search
-  const range = sql.and([
-    sql`1 = 1`,
-    ...(isNewest ? [sql`newest = 1`] : []),
-    ...(since === undefined ? [] : [sql`id >= ${firstIdAt(since)}`]),
-    ...(until === undefined ? [] : [sql`id < ${firstIdAt(until)}`]),
-    ...idConditions(sql, search)
-  ])
-  return sql`(SELECT ${sql.literal(columns)} FROM runs WHERE ${range} ORDER BY id ${direction(sql, search)} LIMIT ${maxSearched}) AS texts`
-}
-
 /** Searches the next runs of a list. */
 export const search = (sql: SqlClient.SqlClient): Runs["Service"]["search"] =>
   Effect.fnUntraced(function* (wanted) {
-    const { limit, oldestFirst = false, terms } = wanted
-    const texts = nextRuns(sql, "id, search", wanted)
-    const order = direction(sql, wanted)
-    const found = sql.and(terms.map((term) => sql`texts.search LIKE ${`%${escapeLike(term)}%`} ESCAPE '\\'`))
-    const { after: _after, before: _before, since: _since, until: _until, ...filter } = wanted
-    const runs = yield* selectAs(
-      Run,
-      "runs.search",
-      sql`
-        SELECT * FROM runs WHERE id IN (
-          SELECT texts.id FROM ${texts}
-          WHERE ${found} AND EXISTS (SELECT 1 FROM runs WHERE runs.id = texts.id AND ${conditions(sql, filter)})
-          ORDER BY texts.id ${order} LIMIT ${limit})
-        ORDER BY id ${order}`
-    )
-    if (runs.length >= limit) return { runs, searchedTo: undefined }
-    const last = sql.literal(oldestFirst ? "MAX" : "MIN")
-    const [end] = yield* selectAs(
-      Searched,
-      "runs.search",
-      sql`SELECT COUNT(*) AS count, ${last}(id) AS last FROM ${nextRuns(sql, "id", wanted)}`
-    )
-    return { runs, searchedTo: (end?.count ?? 0) < maxSearched ? undefined : end?.last }
+    const { after: _after, before: _before, isNewest, since, until, ...filter } = wanted
+    const range = sql.and([
+      sql`1 = 1`,
+      ...(isNewest ? [sql`newest = 1`] : []),
+      ...(since === undefined ? [] : [sql`id >= ${firstIdAt(since)}`]),
+      ...(until === undefined ? [] : [sql`id < ${firstIdAt(until)}`]),
+      ...idConditions(sql, wanted)
+    ])
+    const searched = { table: "runs", range, filter: conditions(sql, filter) } as const
+    const runs = yield* selectAs(Run, "runs.search", selectFound(sql, searched, wanted))
+    return { runs, searchedTo: yield* readEnd(sql, "runs.search", searched, wanted, runs.length) }
   }, unavailable("runs.search"))

@@ -2,7 +2,7 @@
 import { foldRepo } from "../../domain/Change.ts"
 import type { LeaseToken } from "../../domain/FencingToken.ts"
 import * as Field from "../../domain/Field.ts"
-import { searchText } from "../../domain/RunSearch.ts"
+import { searchText } from "../../domain/SearchText.ts"
 import { record } from "../../domain/Record.ts"
 import type { RecordValues } from "../../domain/Record.ts"
 import { Run } from "../Runs.ts"

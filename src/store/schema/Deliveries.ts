@@ -2,7 +2,8 @@
  * Tables of deliveries: event records (Receipts), bodies of the newest ones (Payloads), replays, rejected signatures, base branches of pull
  * requests (PullBases) and executed schedules (Schedules). `events.work` is JSON, present if the delivery was accepted; `seq` is the order of
  * commits. Deliveries arrive in bursts, so that lists have a single index with every column that they select by: it grows at its end, and
- * reading a hundred thousand of its entries takes less time than reading as many records.
+ * reading a hundred thousand of its entries takes less time than reading as many records. Texts that people search for have another one, so that
+ * lists do not read them.
  */
 import type { Statements } from "./Dialect.ts"
 
@@ -35,7 +36,9 @@ export const deliveries: Statements = (dialect) => [
     sender TEXT,
     pusher TEXT,
     command TEXT,
+    title TEXT,
     rule TEXT,
+    search TEXT,
     duplicates BIGINT,
     duplicated_at BIGINT
   )`,
@@ -47,6 +50,8 @@ export const deliveries: Statements = (dialect) => [
   "CREATE INDEX events_number ON events (number, seq) WHERE number IS NOT NULL",
   `CREATE INDEX events_list ON events
     (id, decision, reason, outcome, workspace, trigger_name, provider, repo, target_key, number, received_at)`,
+  // Searches read the index only.
+  "CREATE INDEX events_search ON events (id, search)",
   "CREATE INDEX events_closed ON events (received_at) WHERE reason = 'closed' AND outcome IS NULL",
   "CREATE INDEX events_unsuccessful ON events (outcome_at) WHERE outcome IN ('failed', 'expired')",
 

@@ -93,7 +93,7 @@ export const fillRecords = ({ deliveries, runs }: Sizes) =>
     )
     yield* inSteps(deliveries, (from, to) =>
       sql.unsafe(`INSERT INTO events (id, delivery_key, provider, event, action, trigger_name, workspace, target_kind, target_key,
-        repo, number, decision, reason, work, received_at, outcome, outcome_at, author, sender, duplicates)
+        repo, number, decision, reason, work, received_at, outcome, outcome_at, author, sender, search, duplicates)
       SELECT ${id(dialect, at(deliveries))}, 'gitea:' || n, 'gitea', 'pull_request', 'synchronized', ${trigger},
         'team-' || (n % ${workspaces}), 'pull_request',
         'host-' || (n % ${triggers}) || ':team/service-' || (n % ${repositories}) || ':pull_request:' || (n % 25000),
@@ -103,7 +103,8 @@ export const fillRecords = ({ deliveries, runs }: Sizes) =>
           ELSE 'unsupported_action' END,
         CASE WHEN n % 10 < 5 THEN '{"change":' || ${change("n")} || ',"configHash":"c0ffee","priority":10,"dueAt":1000}' END,
         ${at(deliveries)}, CASE WHEN n % 10 < 5 THEN 'executed' END, CASE WHEN n % 10 < 5 THEN ${at(deliveries)} END,
-        'dana', 'dana', 0
+        'dana', 'dana', 'team/service-' || (n % ${repositories}) || '#' || (n % 25000) || ' 0123456789012345678901234567890123456789 team-' ||
+        (n % ${workspaces}) || ' dana dana main read each line of the input once and report the rest', 0
       FROM ${dialect.series(from, to)} AS series`)
     )
     // The server does this by itself after a while.

@@ -3,7 +3,7 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import * as SqliteClient from "../../../src/database/sqlite/SqliteClient.ts"
 import { dayMillis } from "../../../src/domain/StatisticsPeriods.ts"
 import { firstIdAt } from "../../../src/domain/Ids.ts"
-import { searchTerms } from "../../../src/domain/RunSearch.ts"
+import { searchTerms } from "../../../src/domain/SearchText.ts"
 import { TargetKey } from "../../../src/domain/Keys.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import type { EventFilter } from "../../../src/store/Receipts.ts"
@@ -105,6 +105,10 @@ const makeLists = (now: number): ReadonlyArray<List> => [
   ...Object.entries(eventFilters(now)).map(([name, filter]): List => [
     `deliveries: ${name}`,
     Receipts.use((receipts) => receipts.list({ ...filter, limit }))
+  ]),
+  ...searches.map((text): List => [
+    `deliveries: search for ${text}`,
+    Receipts.use((receipts) => receipts.search({ terms: searchTerms(text), limit }))
   ]),
   ["reasons of a week", Receipts.use((receipts) => receipts.countDecisions({ since: now - 7 * dayMillis }))],
   ["reasons", Receipts.use((receipts) => receipts.countDecisions({}))],

@@ -156,3 +156,19 @@ each("a batch that is held back is shown, and cancelled without touching the one
     assert.strictEqual((yield* (yield* Queue).get(first?.entryId ?? ""))?.status, "waiting")
   })
 )
+
+each("entries are found by words of their changes, and between times of admission", () =>
+  Effect.gen(function* () {
+    const operations = yield* Operations
+    const first = yield* one({ number: 1, admittedAt: 100 })
+    const second = yield* one({ number: 2, admittedAt: 200 })
+    const ids = (filter: Parameters<typeof operations.list>[0]) =>
+      Effect.map(operations.list(filter), ({ items, next }) => [items.map(({ entry }) => entry.id), next])
+    assert.deepStrictEqual(yield* ids({ terms: ["acme/app#2"], limit: 10 }), [[second], undefined])
+    assert.deepStrictEqual(yield* ids({ terms: ["acme", "app"], limit: 1 }), [[first], first])
+    assert.deepStrictEqual(yield* ids({ terms: ["acme", "app"], limit: 1, after: first }), [[second], undefined])
+    assert.deepStrictEqual(yield* ids({ terms: ["none"], limit: 1 }), [[], undefined])
+    assert.deepStrictEqual(yield* ids({ since: 200, limit: 10 }), [[second], undefined])
+    assert.deepStrictEqual(yield* ids({ until: 200, terms: ["acme"], limit: 10 }), [[first], undefined])
+  })
+)

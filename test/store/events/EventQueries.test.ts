@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Pushers } from "../../../src/store/Receipts.ts"
+import { searchTerms } from "../../../src/domain/SearchText.ts"
+import type { EventSearch, Pushers } from "../../../src/store/Receipts.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import { databases } from "../Databases.ts"
 import { event, ignored } from "../Fixtures.ts"
@@ -22,6 +23,34 @@ describe.each(databases)("event records in $name", ({ layer }) => {
       assert.deepStrictEqual(yield* select({ since: 20 }), [last.id, other.id])
       assert.deepStrictEqual(yield* select({ until: 20 }), [done.id])
       assert.deepStrictEqual(yield* select({ since: 20, until: 30 }), [other.id])
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("are found by parts of words of their text, all of them, within a filter", () =>
+    Effect.gen(function* () {
+      const { search, storeAll } = yield* Receipts
+      const draft = ignored({
+        repo: "Team/Login-Service",
+        facts: { number: 7, head: "c0de", branch: "main", author: "Dana", sender: "eve", title: "Añade 100%" },
+        receivedAt: 10
+      })
+      const accepted = event({ receivedAt: 20 })
+      const other = event({ repo: "team/login-service", workspace: "other", facts: { title: "Fix" }, receivedAt: 30 })
+      yield* storeAll([draft, accepted, other])
+      const find = (text: string, more: Partial<EventSearch> = {}) =>
+        Effect.map(search({ terms: searchTerms(text), limit: 10, ...more }), ({ events }) => events.map(({ id }) => id))
+      assert.deepStrictEqual(yield* find("LOGIN"), [other.id, draft.id])
+      assert.deepStrictEqual(yield* find("login", { oldestFirst: true }), [draft.id, other.id])
+      for (const text of ["service#7", "c0d", "dan eve", "añad 0%", "main app"])
+        assert.deepStrictEqual(yield* find(text), [draft.id], text)
+      assert.deepStrictEqual(yield* find("login fix"), [other.id])
+      // A title that its work alone has.
+      assert.deepStrictEqual(yield* find("añade 中文"), [accepted.id])
+      assert.deepStrictEqual(yield* find("0__"), [])
+      assert.deepStrictEqual(yield* find("login", { workspace: "other" }), [other.id])
+      assert.deepStrictEqual(yield* find("login", { since: 11 }), [other.id])
+      assert.deepStrictEqual(yield* find("login", { until: 30 }), [draft.id])
+      assert.deepStrictEqual(yield* find("login", { before: other.id }), [draft.id])
     }).pipe(Effect.provide(layer()))
   )
 

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { searchTerms } from "../../../src/domain/RunSearch.ts"
+import { searchTerms } from "../../../src/domain/SearchText.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 import type { RunSearch } from "../../../src/store/Runs.ts"
 import { databases } from "../Databases.ts"

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { searchTerms, searchText } from "../../src/domain/RunSearch.ts"
+import { searchTerms, searchText } from "../../src/domain/SearchText.ts"
 import { change } from "../store/Fixtures.ts"
 
 it("a run is found by repository, number, workspace, author, branch, title and commit in lower case", () => {
