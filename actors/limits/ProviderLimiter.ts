@@ -5,13 +5,14 @@
  * limit or a pause with the next refusal. A permit of a dead node expires.
  *
  * Messages: `Acquire` (replies when the request may start, or with `Later` when that takes too long), `Release` (also of a permit that
- * is still waited for), `Pause` (a response reported an exhausted rate limit), `Renew`. The sender chooses the id of a permit. Each may be lost or repeated.
+ * is still waited for), `Pause` (a response reported an exhausted rate limit), `Renew`, and those of operators: `Inspect` and `Resume`. The sender chooses the id of a permit. Each may be lost or repeated.
  */
 import { Duration, Effect, Layer, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { Limiter, makeLimiter } from "../../src/llm/Limiter.ts"
 import { makeProviderPermits } from "../../src/llm/ProviderPermits.ts"
+import { ProviderState, ProviderStates } from "../../src/llm/ProviderStates.ts"
 import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
 import { countStart } from "../ActorStarts.ts"
 import { everyOne } from "../Placement.ts"
@@ -33,16 +34,24 @@ const Release = Rpc.make("Release", {
   payload: {
     id: Schema.String,
     kind: Schema.Literals(["answered", "throttled", "failed"]),
-    retryAfterMillis: Schema.UndefinedOr(Schema.Number)
+    retryAfterMillis: Schema.UndefinedOr(Schema.Number),
+    error: Schema.UndefinedOr(Schema.String),
+    tokens: Schema.UndefinedOr(Schema.Number)
   }
 })
 const Pause = Rpc.make("Pause", { payload: { millis: Schema.Number } })
 const Renew = Rpc.make("Renew", { payload: { ids: Schema.Array(Schema.String) } })
+const Inspect = Rpc.make("Inspect", { success: ProviderState })
+const Resume = Rpc.make("Resume", {})
 
-export const ProviderLimiter = Entity.make("ProviderLimiter", [Acquire, Release, Pause, Renew]).annotate(
-  ClusterSchema.ShardGroup,
-  everyOne("actors")
-)
+export const ProviderLimiter = Entity.make("ProviderLimiter", [
+  Acquire,
+  Release,
+  Pause,
+  Renew,
+  Inspect,
+  Resume
+]).annotate(ClusterSchema.ShardGroup, everyOne("actors"))
 
 export const layer = ProviderLimiter.toLayer(
   Effect.gen(function* () {
@@ -52,11 +61,13 @@ export const layer = ProviderLimiter.toLayer(
       Acquire: ({ payload: { id, ...request } }) => permits.acquire(id, request),
       Release: ({ payload: { id, ...result } }) => permits.release(id, result),
       Pause: ({ payload: { millis } }) => permits.pause(millis),
-      Renew: ({ payload: { ids } }) => permits.renew(ids)
+      Renew: ({ payload: { ids } }) => permits.renew(ids),
+      Inspect: () => permits.state,
+      Resume: () => permits.resume
     })
   }),
-  // Waiting requests do not block new ones.
-  { concurrency: "unbounded", disableFatalDefects: true, mailboxCapacity: 4096, maxIdleTime: "30 minutes" }
+  // Waiting requests do not block new ones. The calls of the last hour are counted.
+  { concurrency: "unbounded", disableFatalDefects: true, mailboxCapacity: 4096, maxIdleTime: "70 minutes" }
 )
 
 /** Added to the requested timeout: round trip, and takeover by another node. */
@@ -101,8 +112,8 @@ export const limiterLayer = Layer.effect(
               )
             )
           ),
-      release: (provider, id, { kind, retryAfterMillis }) =>
-        clientOf(provider).Release({ id, kind, retryAfterMillis }).pipe(Effect.timeout(noticeTimeout)),
+      release: (provider, id, { error, kind, retryAfterMillis, tokens }) =>
+        clientOf(provider).Release({ id, kind, retryAfterMillis, error, tokens }).pipe(Effect.timeout(noticeTimeout)),
       pause: (provider, millis) =>
         clientOf(provider)
           .Pause({ millis })
@@ -116,6 +127,33 @@ export const limiterLayer = Layer.effect(
         Effect.catch(clientOf(provider).Renew({ ids }), (error) =>
           warn("renew", provider, error, (fields) => Effect.logWarning("permits of a provider not renewed", fields))
         )
+    })
+  })
+)
+
+/** Reads and resumes providers for operators by these actors. An actor that does not reply is logged, and its provider has no state. */
+export const statesLayer = Layer.effect(
+  ProviderStates,
+  Effect.gen(function* () {
+    const clientOf = yield* ProviderLimiter.client
+    const logMissing = (provider: string, error: { readonly message: string }) =>
+      Effect.logWarning("state of a provider not read", { provider, error: error.message })
+    return ProviderStates.of({
+      read: (provider) =>
+        clientOf(provider)
+          .Inspect()
+          .pipe(
+            Effect.timeout(noticeTimeout),
+            Effect.catch((error) => Effect.as(logMissing(provider, error), undefined))
+          ),
+      resume: (provider) =>
+        clientOf(provider)
+          .Resume()
+          .pipe(
+            Effect.timeout(noticeTimeout),
+            Effect.as(true),
+            Effect.catch((error) => Effect.as(logMissing(provider, error), false))
+          )
     })
   })
 )

@@ -12,6 +12,7 @@ import { listSockets } from "./AdminSocket.ts"
 import * as Handle from "../admin/handlers/Handle.ts"
 import { DeliveryReplay } from "../admin/DeliveryReplay.ts"
 import { Nodes } from "../admin/nodes/Nodes.ts"
+import { ProviderStates } from "../llm/ProviderStates.ts"
 import type { AdminClient, AdminTarget, OpenAdmin } from "../cli/AdminCall.ts"
 import { makeAdminClient } from "../cli/AdminHttpClient.ts"
 import { defaultServiceAddress, serviceAt, withService } from "../cli/AdminClient.ts"
@@ -103,6 +104,7 @@ const withStores = <A>(
       Operations.layer,
       Forges.layer,
       DeliveryReplay.layerNone,
+      ProviderStates.layerNone,
       Layer.succeed(Nodes, Nodes.of({ list: Effect.succeed([]) }))
     ]),
     Layer.provide(stores)

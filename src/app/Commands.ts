@@ -23,6 +23,7 @@ import { mcpCommand } from "../cli/McpCommand.ts"
 import { rulesCommand } from "../cli/RulesCommand.ts"
 import { memoryCommand } from "../cli/MemoryCommand.ts"
 import { nodesCommand } from "../cli/NodesCommand.ts"
+import { providersCommand } from "../cli/ProvidersCommand.ts"
 import { queueCommand } from "../cli/QueueCommand.ts"
 import { replayCommand } from "../cli/ReplayCommand.ts"
 import { reviewCommand } from "../cli/ReviewCommand.ts"
@@ -97,6 +98,7 @@ export const aicr = Command.make("aicr").pipe(
         tokenCommand(load(() => import("./AdminAccess.ts"))),
         forgetCommand(load(() => import("./AdminAccess.ts"))),
         nodesCommand(load(() => import("./NodeList.ts"))),
+        providersCommand(load(() => import("./AdminAccess.ts"))),
         dbCommand(
           load(() => import("./DatabaseMigrations.ts")),
           load(() => import("./DatabaseBackups.ts"))

@@ -143,6 +143,11 @@ const routes = [
   }),
   createRoute({
     getParentRoute,
+    path: "/providers",
+    component: page(() => import("./pages/Providers.tsx"), "Providers")
+  }),
+  createRoute({
+    getParentRoute,
     path: "/setup",
     component: page(() => import("./pages/Setup.tsx"), "Setup")
   }),

@@ -7,7 +7,10 @@
 import { Clock, Deferred, Duration, Effect, Random } from "effect"
 import type { Scope } from "effect"
 import { LearntConcurrency } from "./permits/LearntConcurrency.ts"
+import { RecentCalls } from "./permits/RecentCalls.ts"
 import { StartRate } from "./permits/StartRate.ts"
+import { WaitingRuns } from "./permits/WaitingRuns.ts"
+import type { ProviderState } from "./ProviderStates.ts"
 
 export type Permit = { readonly _tag: "Granted" } | { readonly _tag: "Later"; readonly retryAfterMillis: number }
 
@@ -23,6 +26,9 @@ export interface PermitRequest {
 export interface CallResult {
   readonly kind: "answered" | "throttled" | "failed"
   readonly retryAfterMillis?: number | undefined
+  /** Class of the failure; absent for a response, and for a call that was interrupted. */
+  readonly error?: string | undefined
+  readonly tokens?: number | undefined
 }
 
 export interface ProviderPermits {
@@ -38,6 +44,9 @@ export interface ProviderPermits {
   readonly pause: (millis: number) => Effect.Effect<void>
   /** Extends held permits, also of a provider whose permits were lost with another node. */
   readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
+  /** Ends a pause: the next calls start at once. */
+  readonly resume: Effect.Effect<void>
+  readonly state: Effect.Effect<ProviderState>
   /** Number of waiting requests. */
   readonly waiting: () => number
   readonly held: () => number
@@ -51,60 +60,6 @@ const basePauseMillis = 500
 const maxPauseMillis = 30_000
 /** Part by which a pause until the reset of a rate limit is lengthened at most. */
 const pauseJitter = 0.1
-
-interface Waiting {
-  readonly expectedCalls: number
-  /** Keyed by the id of the permit. */
-  readonly requests: Map<string, Deferred.Deferred<void>>
-}
-
-interface WaitingRequest {
-  readonly id: string
-  readonly granted: Deferred.Deferred<void>
-}
-
-/** Waiting requests by run. */
-class WaitingRuns {
-  readonly #runs = new Map<string, Waiting>()
-  readonly #runOf = new Map<string, string>()
-  #served = 0
-
-  get size(): number {
-    return this.#runOf.size
-  }
-  add({ expectedCalls, run }: PermitRequest, { granted, id }: WaitingRequest): void {
-    const known = this.#runs.get(run)
-    if (known === undefined) this.#runs.set(run, { expectedCalls, requests: new Map([[id, granted]]) })
-    else known.requests.set(id, granted)
-    this.#runOf.set(id, run)
-  }
-  remove(id: string): void {
-    const run = this.#runOf.get(id)
-    if (run === undefined) return
-    this.#runOf.delete(id)
-    const requests = this.#runs.get(run)?.requests
-    requests?.delete(id)
-    if (requests?.size === 0) this.#runs.delete(run)
-  }
-  /** Takes the oldest request of the next run and moves the run to the end of the round. */
-  next(): WaitingRequest | undefined {
-    const [first, ...others] = this.#runs
-    const isForShortest = this.#served++ % 2 === 1
-    const chosen = isForShortest
-      ? others.reduce(
-          (best, one) => (best !== undefined && one[1].expectedCalls >= best[1].expectedCalls ? best : one),
-          first
-        )
-      : first
-    const [request] = chosen?.[1].requests ?? []
-    if (chosen === undefined || request === undefined) return undefined
-    const [run, waiting] = chosen
-    const [id, granted] = request
-    this.remove(id)
-    if (this.#runs.delete(run)) this.#runs.set(run, waiting)
-    return { id, granted }
-  }
-}
 
 /** Permits that are held, each until its holder stops to renew it. */
 class HeldPermits {
@@ -140,10 +95,11 @@ interface State {
   readonly held: HeldPermits
   readonly rate: StartRate
   readonly learnt: LearntConcurrency
+  readonly recent: RecentCalls
   /** Refusals without a response since then. */
   refusals: number
   isServing: boolean
-  /** Completes when a permit is released. */
+  /** Completes when a permit is released, or a pause is ended. */
   released: Deferred.Deferred<void>
 }
 
@@ -154,11 +110,12 @@ export const makeProviderPermits: Effect.Effect<ProviderPermits, never, Scope.Sc
     held: new HeldPermits(),
     rate: new StartRate(),
     learnt: new LearntConcurrency(),
+    recent: new RecentCalls(yield* Clock.currentTimeMillis),
     refusals: 0,
     isServing: false,
     released: Deferred.makeUnsafe<void>()
   }
-  const { held, learnt, rate, waiting } = state
+  const { held, learnt, rate, recent, waiting } = state
   return {
     waiting: () => waiting.size,
     held: () => held.size,
@@ -170,12 +127,25 @@ export const makeProviderPermits: Effect.Effect<ProviderPermits, never, Scope.Sc
       if (generation !== undefined && result.kind === "answered") learnt.answered(inFlight)
       if (generation !== undefined && result.kind === "throttled") learnt.throttled(inFlight, generation)
       state.refusals = result.kind === "answered" ? 0 : state.refusals + (result.kind === "throttled" ? 1 : 0)
+      const now = yield* Clock.currentTimeMillis
+      const { error, kind, retryAfterMillis, tokens = 0 } = result
+      if (kind === "answered" || error !== undefined) recent.add(now, tokens, error)
       const pause = pauseMillis(state, result, yield* Random.next)
-      if (pause > 0) rate.pause(pause, yield* Clock.currentTimeMillis)
+      if (pause > 0) rate.pause(pause, now, retryAfterMillis === undefined ? "refusals" : "requested")
       yield* wake(state)
     }),
     pause: Effect.fnUntraced(function* (millis) {
-      rate.pause(millis * (1 + pauseJitter * (yield* Random.next)), yield* Clock.currentTimeMillis)
+      rate.pause(millis * (1 + pauseJitter * (yield* Random.next)), yield* Clock.currentTimeMillis, "exhausted")
+    }),
+    resume: Effect.suspend(() => {
+      rate.resume()
+      state.refusals = 0
+      return Effect.asVoid(wake(state))
+    }),
+    state: Effect.map(Clock.currentTimeMillis, (now) => {
+      held.expire(now)
+      const pause = rate.findPause(now)
+      return { concurrency: learnt.limit, held: held.size, waiting: waiting.size, pause, ...recent.summarize(now) }
     }),
     renew: Effect.fnUntraced(function* (ids) {
       const now = yield* Clock.currentTimeMillis
@@ -242,7 +212,8 @@ const serve = Effect.fnUntraced(function* (state: State) {
     const now = yield* Clock.currentTimeMillis
     const wait = rate.startAt() - now
     if (wait > 0) {
-      yield* Effect.sleep(Math.ceil(wait))
+      // An operator may end the pause.
+      yield* Effect.timeoutOption(Deferred.await(state.released), Duration.millis(Math.ceil(wait)))
       continue
     }
     if (!hasRoom(state, now)) {

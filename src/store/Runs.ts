@@ -267,6 +267,8 @@ export class Runs extends Context.Service<
     readonly list: (filter: RunFilter) => Effect.Effect<ReadonlyArray<Run>, StoreError>
     /** Lists the newest run of each target, by id: those that the filter selects. */
     readonly newest: (filter: Omit<RunFilter, "order">) => Effect.Effect<ReadonlyArray<Run>, StoreError>
+    /** Returns the newest runs that replied to comments below a pull request or issue, the newest first. */
+    readonly replies: (change: Change, limit: number) => Effect.Effect<ReadonlyArray<Run>, StoreError>
     /** Searches a part of the list of all runs, or of the newest run of each target, and returns where the next part begins. */
     readonly search: (search: RunSearch) => Effect.Effect<FoundRuns, StoreError>
     readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => Effect.Effect<number, StoreError>

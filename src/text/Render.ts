@@ -11,29 +11,34 @@ import type { Reason, ReasonTag } from "../domain/Reason.ts"
 import type { checkReasons } from "../domain/reasons/Check.ts"
 import type { configurationReasons } from "../domain/reasons/Configuration.ts"
 import type { personReasons } from "../domain/reasons/Person.ts"
+import type { pagedTexts } from "./en/Paged.ts"
 import type { pageTexts } from "./en/Pages.ts"
 
-/** A language without one of these keys does not compile. */
-export type PageKey = keyof typeof pageTexts
+type CommonKey = keyof typeof pageTexts
+/** Keys whose texts the dashboard loads with the pages that show them. */
+export type PagedKey = keyof typeof pagedTexts
 
-interface TextsOf<Reasons> {
+/** A language without one of these keys does not compile. */
+export type PageKey = CommonKey | PagedKey
+
+interface TextsOf<Reasons, Keys extends string> {
   readonly reasons: Reasons
   /** Texts of pages and of values by key. */
-  readonly keys: Readonly<Record<PageKey, string>>
+  readonly keys: Readonly<Record<Keys, string>>
   /** Separators of the items of a list, and of reasons. */
   readonly separators: readonly [items: string, reasons: string]
 }
 
-export type LanguageTexts = TextsOf<Readonly<Record<ReasonTag, string>>>
+export type LanguageTexts = TextsOf<Readonly<Record<ReasonTag, string>>, PageKey>
 
 /** Reasons whose texts the dashboard loads with the pages that show them. */
 type PagedTag = keyof typeof checkReasons | keyof typeof configurationReasons | keyof typeof personReasons
 
 /** Texts of a language apart from those that the dashboard loads with their pages. */
-export type CommonTexts = TextsOf<Readonly<Record<Exclude<ReasonTag, PagedTag>, string>>>
+export type CommonTexts = TextsOf<Readonly<Record<Exclude<ReasonTag, PagedTag>, string>>, CommonKey>
 
 /** Texts of which some may not be loaded. */
-export type LoadedTexts = TextsOf<Readonly<Partial<Record<ReasonTag, string>>>>
+export type LoadedTexts = TextsOf<Readonly<Partial<Record<ReasonTag, string>>>, CommonKey>
 
 const slot = /\{(\w+)(?::(\w+))?(,)?\}/g
 const field = /\{=((?:[^{}]|\{\w+\})+)\}/g
@@ -43,11 +48,11 @@ const choice = /\{(\w+)\|([^|]*)\|((?:[^{}]|\{\w+\})*)\}/g
 const maxDepth = 8
 
 /** Returns the text of a value of the API, such as a status, or the value itself if there is none. */
-export const valueText = (texts: Pick<LanguageTexts, "keys">, group: string, value: string): string =>
+export const valueText = (texts: Pick<LoadedTexts, "keys">, group: string, value: string): string =>
   findText(texts, `${group}.${value}`) ?? value.replaceAll("_", " ")
 
 /** Returns the text of a key that may not exist. */
-export const findText = ({ keys }: Pick<LanguageTexts, "keys">, key: string): string | undefined => {
+export const findText = ({ keys }: Pick<LoadedTexts, "keys">, key: string): string | undefined => {
   const found: Readonly<Record<string, string>> = keys
   return Object.hasOwn(found, key) ? found[key] : undefined
 }

@@ -5,6 +5,7 @@ import { Nodes } from "../../src/admin/nodes/Nodes.ts"
 import { layerStatic } from "../../src/config/snapshots/FileConfigStore.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
+import { ProviderStates } from "../../src/llm/ProviderStates.ts"
 import { Progress } from "../../src/observability/Progress.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
@@ -33,6 +34,7 @@ export interface AdminSettings {
   readonly document?: object
   readonly env?: Readonly<Record<string, string>>
   readonly records?: Layer.Layer<Store.Records, unknown>
+  readonly providers?: Layer.Layer<ProviderStates>
   /** True: the configuration is also edited in a database. */
   readonly database?: boolean
 }
@@ -65,6 +67,7 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
       Operations.layer,
       Forges.layer,
       ReplayDeliveries.layer,
+      settings.providers ?? ProviderStates.layerNone,
       Nodes.layerAlone({ roles: ["ingress"], version: "1.2.3" })
     ])
   )

@@ -273,4 +273,25 @@ describe("permits of a provider", () => {
       assert.strictEqual(permits.held(), permit._tag === "Granted" ? 2 : 1)
     }).pipe(Effect.scoped)
   )
+
+  it.effect("show their state, and resume ends a pause for those that wait", () =>
+    Effect.gen(function* () {
+      const permits = yield* makeProviderPermits
+      const held = yield* take(permits, request("one"))
+      yield* permits.release(yield* idOf(held), { kind: "throttled", retryAfterMillis: 600_000, error: "rate_limited" })
+      const waiting = yield* Effect.forkChild(take(permits, request("two")))
+      yield* TestClock.adjust("1 minute")
+      const paused = yield* permits.state
+      assert.deepStrictEqual(
+        [paused.pause?.cause, paused.pause?.until, paused.waiting, paused.held, paused.errors],
+        ["requested", 600_000, 1, 0, { rate_limited: 1 }]
+      )
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* permits.resume
+      yield* TestClock.adjust("1 second")
+      yield* permits.release(yield* idOf(yield* Fiber.join(waiting)), { kind: "answered", tokens: 500 })
+      const { pause: after, responses, tokensPerMinute } = yield* permits.state
+      assert.deepStrictEqual([after, responses, tokensPerMinute], [undefined, 1, 100])
+    }).pipe(Effect.scoped)
+  )
 })

@@ -98,6 +98,7 @@ beforeAll(async () => {
     ["Statistics", "/statistics"],
     ["Rules", "/rules"],
     ["Nodes", "/nodes"],
+    ["Providers", "/providers"],
     ["Set-up", "/setup"],
     ["Chat", "/chat"],
     ["Configuration", "/configuration"],
@@ -215,7 +216,7 @@ describe("the palette and the letters", () => {
       .locator("dl .contents")
       .evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll("kbd")].at(-1)?.textContent ?? ""))
     await page.keyboard.press("Escape")
-    expect([names.length, letters.length, new Set(letters).size]).toEqual([14, 14, 14])
+    expect([names.length, letters.length, new Set(letters).size]).toEqual([15, 15, 15])
     const heading = (name = "") => page.locator("#content h1", { hasText: new RegExp(`^${name}$`) })
     for (const [index, name] of names.entries()) {
       await palette(name, name)

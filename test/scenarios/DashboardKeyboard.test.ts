@@ -102,6 +102,7 @@ const pages = [
   "/statistics",
   "/rules",
   "/nodes",
+  "/providers",
   "/setup",
   "/chat",
   "/configuration",

@@ -15,6 +15,7 @@ import { LiveGroup } from "./LiveGroup.ts"
 import { NodeGroup } from "./NodeGroup.ts"
 import { PersonGroup } from "./PersonGroup.ts"
 import { ProjectGroup } from "./ProjectGroup.ts"
+import { ProviderGroup } from "./ProviderGroup.ts"
 import { QueueGroup } from "./QueueGroup.ts"
 import { RuleGroup } from "./RuleGroup.ts"
 import { RunGroup } from "./RunGroup.ts"
@@ -37,6 +38,7 @@ export class AdminHttpApi extends HttpApi.make("aicr")
     RunGroup,
     ChangeGroup,
     NodeGroup,
+    ProviderGroup,
     ChatGroup,
     LiveGroup,
     AuditGroup,

@@ -8,6 +8,7 @@ import { Anchor as StoredAnchor, ReportedProblem } from "../../domain/Problem.ts
 import { DatedPublication, StatusState } from "../../domain/Publication.ts"
 import { FindingRound as StoredFindingRound } from "../../domain/Round.ts"
 import { RuleUse } from "../../domain/RuleUse.ts"
+import { ReplyOutcome } from "../../domain/CommentReply.ts"
 import { DatedOutcome, ListedOutcome } from "../../store/Outcomes.ts"
 import { RunLogLine } from "../../domain/RunLogLine.ts"
 import { RunSpan, spanAttributes } from "../../domain/RunSpan.ts"
@@ -204,11 +205,32 @@ const Outcome = Schema.Struct({ status: FindingState, ...outcome.fields }).annot
   description: "What became of a finding of a pull request"
 })
 
+/** The question or the objection of a person about a finding, and what came of it. */
+const Exchange = Schema.Struct({
+  run_id: text("Id of the run that replied"),
+  at: time("Creation of that run"),
+  author: maybe("Account of the person, if the host names it"),
+  question: text("Words of the person, as they were read"),
+  outcome: ReplyOutcome.annotate({
+    description:
+      "replied: to a question; withdrawn: the finding was wrong; kept: it stays; needs_person: people have to decide; limited: a limit was reached; none, unavailable: without words"
+  }),
+  reply: text("Words of the service; empty if there are none"),
+  evidence: Schema.optionalKey(
+    Schema.Struct({ path: Schema.String, line: Schema.Int, quote: Schema.String })
+  ).annotateKey({ description: "Code at the head that decided" })
+}).annotate({ identifier: "Exchange", description: "Words of a person about a finding, and what came of them" })
+export type ExchangeRecord = typeof Exchange.Type
+
 const FollowedFinding = Schema.Struct({
   ...finding,
   number: maybeCount("Number in the summary of the change"),
   url: maybe("Address of its comment, or of its lines, at the host"),
-  outcome: Schema.optionalKey(Outcome).annotateKey({ description: "Absent until the review is published" })
+  outcome: Schema.optionalKey(Outcome).annotateKey({ description: "Absent until the review is published" }),
+  conversation: Schema.optionalKey(Schema.Array(Exchange)).annotateKey({
+    description:
+      "Conversation about it over all heads of the change, oldest first: of the newest 100 replies of the change"
+  })
 }).annotate({ identifier: "FollowedFinding", description: "A problem with what people did about it" })
 
 const amounts = shown(structFields(StoredModelUsage), {

@@ -8,6 +8,7 @@ import type { HttpServerError } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ConfigStore } from "../../config/ConfigStore.ts"
 import type { Forges } from "../../forge/Forges.ts"
+import type { ProviderStates } from "../../llm/ProviderStates.ts"
 import type { Operations } from "../../queue/operator/Operations.ts"
 import type { Progress } from "../../observability/Progress.ts"
 import type { QueueControl } from "../../queue/operator/QueueControl.ts"
@@ -61,6 +62,7 @@ import * as NodeHandlers from "../nodes/NodeHandlers.ts"
 import type { Nodes } from "../nodes/Nodes.ts"
 import * as PersonHandlers from "./PersonHandlers.ts"
 import * as ProjectHandlers from "./ProjectHandlers.ts"
+import * as ProviderHandlers from "./ProviderHandlers.ts"
 import * as QueueHandlers from "./QueueHandlers.ts"
 import * as RequestRules from "../http/RequestRules.ts"
 import { findMethods } from "../http/RouteTable.ts"
@@ -95,6 +97,7 @@ type Services =
   | Payloads
   | PersonRecords
   | ProjectRules
+  | ProviderStates
   | DeliveryReplay
   | Receipts
   | RejectedSignatures
@@ -114,6 +117,7 @@ const routes = HttpApiBuilder.layer(AdminHttpApi).pipe(
     RunHandlers.layer,
     ChangeHandlers.layer,
     NodeHandlers.layer,
+    ProviderHandlers.layer,
     ChatHandlers.layer,
     LiveHandlers.layer,
     AuditHandlers.layer,

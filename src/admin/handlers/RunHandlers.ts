@@ -2,6 +2,7 @@
 import { Clock, Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ConfigStore } from "../../config/ConfigStore.ts"
+import { toDecided } from "../../domain/Change.ts"
 import { TargetKey } from "../../domain/Keys.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { RunStatus } from "../../domain/Run.ts"
@@ -94,6 +95,9 @@ const share = Effect.fnUntraced(function* (id: string) {
 /** Maximum number of deliveries in the timeline of a run. */
 const maxDeliveries = 50
 
+/** Maximum number of replies to comments among which those about its findings are. */
+const maxReplies = 100
+
 /** Numbers of earlier runs among which the one to compare with is searched: mostly it is the first. */
 const earlierRuns = [1, 50]
 
@@ -116,9 +120,11 @@ const get = Effect.fnUntraced(function* (id: string) {
   const deliveries = yield* Effect.forEach(found.eventIds.slice(-maxDeliveries), receipts.get)
   const fingerprints = (found.analysis?.findings ?? []).map(({ fingerprint }) => fingerprint)
   const outcomes = yield* (yield* Outcomes).ofTarget(found.targetKey, fingerprints)
+  const replies = fingerprints.length === 0 ? [] : yield* (yield* Runs).replies(toDecided(found.change), maxReplies)
   return runDetails(found, {
     publications,
     outcomes,
+    replies,
     spans: yield* (yield* RunLogs).spans(id),
     previous: found.analysis === undefined ? undefined : yield* previousRun(found),
     deliveries: deliveries.flatMap((event) => event ?? [])

@@ -22,7 +22,7 @@ import {
   skippedFile,
   storedRun
 } from "../api/RunRecords.ts"
-import type { ChangeFinding } from "../api/RunRecords.ts"
+import type { ChangeFinding, ExchangeRecord } from "../api/RunRecords.ts"
 import { changeView, toTime } from "./Views.ts"
 import { withheldView } from "./WithheldTexts.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
@@ -113,20 +113,42 @@ export const changeFindings = (
     .map((one) => ({ ...changeFindingView(one), ...places.get(one.fingerprint) }))
 }
 
+/** Returns the conversation about each finding, oldest first. Replies come with the newest first. */
+const exchangesByFinding = (replies: ReadonlyArray<Run>) => {
+  const found = new Map<string, ReadonlyArray<ExchangeRecord>>()
+  for (const { analysis, change, createdAt, id } of replies) {
+    const { reply } = analysis ?? {}
+    if (reply?.fingerprint === undefined) continue
+    const { evidence, fingerprint, outcome: status, question, text } = reply
+    const exchange = withoutUndefined({
+      run_id: id,
+      at: toTime(createdAt),
+      author: change.requestedBy ?? change.author?.username,
+      question,
+      outcome: status,
+      reply: text,
+      evidence
+    })
+    found.set(fingerprint, [exchange, ...(found.get(fingerprint) ?? [])])
+  }
+  return found
+}
+
 /** Findings with what became of them; those of a review that was not published have no outcome. */
 const followedFindings = (
   findings: ReadonlyArray<Finding>,
-  outcomes: ReadonlyArray<DatedOutcome>,
-  publications: ReadonlyArray<Publication>
+  { outcomes, publications, replies }: Pick<RunParts, "outcomes" | "publications" | "replies">
 ) => {
   const places = listedFindings(publications)
+  const exchanges = exchangesByFinding(replies)
   const byFingerprint = new Map(outcomes.map((one) => [one.fingerprint, one]))
   return findings.map((finding) => {
     const found = byFingerprint.get(finding.fingerprint)
     return withoutUndefined({
       ...findingView(finding),
       ...places.get(finding.fingerprint),
-      outcome: found === undefined ? undefined : outcomeView(found)
+      outcome: found === undefined ? undefined : outcomeView(found),
+      conversation: exchanges.get(finding.fingerprint)
     })
   })
 }
@@ -185,11 +207,13 @@ interface RunParts {
   readonly outcomes: ReadonlyArray<DatedOutcome>
   readonly deliveries: ReadonlyArray<StoredEvent>
   readonly spans: ReadonlyArray<RunSpan>
+  /** Runs that replied to comments below its change, the newest first. */
+  readonly replies: ReadonlyArray<Run>
   /** The run that it is compared with unless another is named. */
   readonly previous: Run | undefined
 }
 
-export const runDetails = (run: RunWithEvents, { deliveries, outcomes, previous, publications, spans }: RunParts) =>
+export const runDetails = (run: RunWithEvents, { deliveries, previous, spans, ...parts }: RunParts) =>
   withoutUndefined({
     ...listedRunView(run),
     config_hash: run.configHash,
@@ -199,7 +223,7 @@ export const runDetails = (run: RunWithEvents, { deliveries, outcomes, previous,
     summary: run.analysis?.summary,
     conclusion: run.analysis?.conclusion,
     skipped: run.analysis?.skipped,
-    findings: followedFindings(run.analysis?.findings ?? [], outcomes, publications),
+    findings: followedFindings(run.analysis?.findings ?? [], parts),
     refuted: (run.analysis?.refuted ?? []).map((one) => ({
       finding: findingView(one.finding),
       ...refuted.view(one)
@@ -213,8 +237,8 @@ export const runDetails = (run: RunWithEvents, { deliveries, outcomes, previous,
     models: run.analysis?.models ?? [],
     models_used: run.analysis === undefined ? [] : modelsUsed(run.analysis.usage),
     usage: run.analysis === undefined ? undefined : usageJson(run.analysis.usage),
-    publications: publications.map(publicationView),
-    withheld: withheldView(run, publications),
+    publications: parts.publications.map(publicationView),
+    withheld: withheldView(run, parts.publications),
     /** Problems dismissed by people without permission (`review.dismissal`): they stay open. */
-    ignored_dismissals: ignoredDismissals(publications)
+    ignored_dismissals: ignoredDismissals(parts.publications)
   })

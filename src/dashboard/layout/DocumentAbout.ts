@@ -9,6 +9,7 @@ export const documents = {
   "/statistics": "statistics",
   "/rules": "context#rules-with-an-id",
   "/nodes": "cluster",
+  "/providers": "administration#providers",
   "/setup": "webhooks",
   "/configuration": "configuration-sources",
   "/chat": "chat",

@@ -66,7 +66,8 @@ export const menu: ReadonlyArray<{ readonly label: Key; readonly items: Readonly
         label: "page.nodes",
         letter: "n",
         icon: "M2.5 2.5h11v4h-11ZM2.5 9.5h11v4h-11ZM5 4.5h.1M5 11.5h.1"
-      }
+      },
+      { to: "/providers", label: "page.providers", letter: "v", icon: "M8 2v5M4.5 4a5.5 5.5 0 1 0 7 0" }
     ]
   },
   {

@@ -77,7 +77,10 @@ const useProviders = (): ReadonlyArray<Item> => {
     key: reason,
     tone: "bad",
     content: (
-      <Link to="/runs" search={{ status: runningStatuses }}>
+      <Link
+        to={reason === "AwaitsCredential" ? "/runs" : "/providers"}
+        search={reason === "AwaitsCredential" ? { status: runningStatuses } : {}}
+      >
         {t(`attention.${reason}`, { count: `${formatCount(count)}${hasNextPage ? "+" : ""}` })}
       </Link>
     )

@@ -10,6 +10,7 @@ import { Time } from "../parts/Time.tsx"
 import { formatCount } from "../text/Format.ts"
 import { t, tReason } from "../text/T.ts"
 import "../text/CheckTexts.ts"
+import "../text/PagedTexts.ts"
 
 type Trigger = Item<"GET /triggers">
 type State = NonNullable<Trigger["inventory"]>

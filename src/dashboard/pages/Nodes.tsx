@@ -11,6 +11,7 @@ import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { TablePanel } from "../parts/TablePanel.tsx"
 import { t, tReason } from "../text/T.ts"
+import "../text/PagedTexts.ts"
 
 type NodeItem = Item<"GET /nodes">
 

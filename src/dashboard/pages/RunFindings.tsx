@@ -7,10 +7,12 @@ import { ExternalLink } from "../parts/Facts.tsx"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { Prose } from "../parts/Prose.tsx"
 import { Status } from "../parts/Status.tsx"
+import { Time } from "../parts/Time.tsx"
 import { formatRate } from "../text/Format.ts"
 import { t, tReason, tValue } from "../text/T.ts"
 import type { RunDetails } from "./RunDetails.ts"
 import { isEnded } from "./RunStates.ts"
+import "../text/PagedTexts.ts"
 
 type Finding = Output<"GET /runs/:id/compare">["added"][number]
 type Followed = RunDetails["findings"][number]
@@ -81,6 +83,30 @@ const Context = ({ fingerprint, run }: { readonly fingerprint: string; readonly 
   )
 }
 
+/** What people wrote about a finding, and what the service replied. */
+const Conversation = ({ exchanges }: { readonly exchanges: NonNullable<Followed["conversation"]> }) => (
+  <details>
+    <summary>{t("conversation.count", { count: exchanges.length })}</summary>
+    {exchanges.map(({ at, author, evidence, outcome, question, reply, run_id: id }) => (
+      <div key={id} className="exchange">
+        <p className="quiet">
+          {t("conversation.by", { name: author ?? "–" })} <Time at={at} />
+        </p>
+        <blockquote>{question}</blockquote>
+        <p className="quiet">
+          {reply === "" ? t("conversation.without") : t("conversation.reply")}: {tValue("conversation", outcome)}
+        </p>
+        {reply === "" ? null : (
+          <div className="prose">
+            <Prose text={reply} />
+          </div>
+        )}
+        {evidence === undefined ? null : <Code label={`${evidence.path}:${evidence.line}`} text={evidence.quote} />}
+      </div>
+    ))}
+  </details>
+)
+
 interface FindingCardProps {
   readonly finding: Followed
   readonly note?: string
@@ -110,6 +136,7 @@ export const FindingCard = ({ finding, note, run }: FindingCardProps) => (
       </details>
     )}
     {note === undefined ? null : <p className="quiet">{note}</p>}
+    {finding.conversation === undefined ? null : <Conversation exchanges={finding.conversation} />}
     <footer>
       <Outcome finding={finding} run={run} />
       {finding.probe === true ? <span className="quiet">{t("finding.probe")}</span> : null}

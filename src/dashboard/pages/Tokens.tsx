@@ -11,6 +11,7 @@ import { Status } from "../parts/Status.tsx"
 import { TablePanel } from "../parts/TablePanel.tsx"
 import { Time } from "../parts/Time.tsx"
 import { t } from "../text/T.ts"
+import "../text/PagedTexts.ts"
 
 type Token = Item<"GET /tokens">
 type Created = Output<"POST /tokens">

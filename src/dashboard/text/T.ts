@@ -1,7 +1,7 @@
 /** Texts of the dashboard in the selected language. A key without a text in every language does not compile. */
 import type { Reason, ReasonTag } from "../../domain/Reason.ts"
 import { findText, listFields, render, valueText } from "../../text/Render.ts"
-import type { LoadedTexts, PageKey } from "../../text/Render.ts"
+import type { LoadedTexts, PagedKey, PageKey } from "../../text/Render.ts"
 import { common as en } from "../../text/en/Common.ts"
 
 export type Key = PageKey
@@ -37,7 +37,7 @@ export const changeLanguage = async (next: Language): Promise<void> => {
 
 /** Returns a text; `{name}` is replaced by the value of that name. */
 export const t = (key: Key, values?: Readonly<Record<string, string | number>>): string => {
-  const text = tables[language].keys[key]
+  const text = findText(tables[language], key) ?? key
   return values === undefined
     ? text
     : text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole))
@@ -60,11 +60,17 @@ export const addReasonTexts = (
   for (const name of languages) tables[name] = { ...tables[name], reasons: { ...tables[name].reasons, ...added[name] } }
 }
 
+/** Adds texts of pages whose texts are loaded with them. */
+export const addPageTexts = (added: Readonly<Record<Language, Readonly<Record<PagedKey, string>>>>): void => {
+  for (const name of languages) tables[name] = { ...tables[name], keys: { ...tables[name].keys, ...added[name] } }
+}
+
 /** Loads the texts of a language: before the first page is drawn, and before it is selected. */
 export const loadLanguage = async (name: Language): Promise<void> => {
   if (name === "en") return
   const { common } = await import("../../text/zh/Common.ts")
-  tables[name] = { ...common, reasons: { ...tables[name].reasons, ...common.reasons } }
+  const { keys, reasons } = tables[name]
+  tables[name] = { ...common, reasons: { ...reasons, ...common.reasons }, keys: { ...keys, ...common.keys } }
 }
 
 /** Returns the explanation of a value, if there is one. */

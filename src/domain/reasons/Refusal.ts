@@ -31,6 +31,7 @@ export const refusalReasons = {
   PartUnavailable: { part: "reason" },
   PartDisconnected: { part: "reason", server: "text" },
   NodeListPart: {},
+  LimiterPart: {},
   QueuePart: {},
   DatabasePart: {},
   RecordsPart: {},

@@ -185,17 +185,24 @@ const withPermit = Effect.fnUntraced(function* (
 
 /** Returns what the end of a call shows about the limits of its provider. */
 const resultOf = (
-  exit: Exit.Exit<unknown, Failure>,
+  exit: Exit.Exit<ModelResponse, Failure>,
   { countsRefusals, respectRetryAfter }: RetryPolicy
 ): CallResult => {
-  if (Exit.isSuccess(exit)) return { kind: "answered" }
+  if (Exit.isSuccess(exit)) {
+    const { inputTokens, outputTokens } = exit.value.usage
+    return { kind: "answered", tokens: inputTokens + outputTokens }
+  }
   const [reason] = exit.cause.reasons
   if (reason?._tag !== "Fail") return { kind: "failed" }
   const { isThrottled, kind, retryAfterMillis } = reason.error
   const mayPause = respectRetryAfter && (kind === "rate_limited" || kind === "unavailable")
   const pause = mayPause ? retryAfterMillis : undefined
   // Where refusals are attempts, the waits are those of the configuration.
-  return { kind: isThrottled ? "throttled" : "failed", retryAfterMillis: pause ?? (countsRefusals ? 0 : undefined) }
+  return {
+    kind: isThrottled ? "throttled" : "failed",
+    retryAfterMillis: pause ?? (countsRefusals ? 0 : undefined),
+    error: kind
+  }
 }
 
 /** Adds the model of the request that is sent now to the span of the call, and how long the call waited until then. */

@@ -3,6 +3,8 @@
  * that it requested. Pure: every method receives the time.
  */
 
+import type { PauseCause } from "../ProviderStates.ts"
+
 /** Interval between requests after a pause without a configured rate, so that they do not all cause the same refusal again. */
 const afterPauseMillis = 100
 /** Upper bound of a pause, whatever a provider requests; the retry policy of each call decides whether it still waits. */
@@ -14,6 +16,7 @@ export class StartRate {
   /** The theoretical time of the next request (GCRA): one number instead of a bucket that is refilled. */
   #nextAt = 0
   #pausedUntil = 0
+  #cause: PauseCause = "requested"
 
   /** Requests per second; undefined for no limit. */
   set(rps: number | undefined): void {
@@ -30,8 +33,20 @@ export class StartRate {
     else this.#nextAt = othersWait ? now + afterPauseMillis : 0
   }
 
-  pause(millis: number, now: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, now + Math.min(millis, maxPauseMillis))
+  /** A shorter pause than the one under way changes nothing. */
+  pause(millis: number, now: number, cause: PauseCause): void {
+    const until = now + Math.min(millis, maxPauseMillis)
+    if (until <= this.#pausedUntil) return
+    this.#pausedUntil = until
+    this.#cause = cause
+  }
+
+  resume(): void {
+    this.#pausedUntil = 0
+  }
+
+  findPause(now: number): { readonly until: number; readonly cause: PauseCause } | undefined {
+    return this.#pausedUntil <= now ? undefined : { until: Math.ceil(this.#pausedUntil), cause: this.#cause }
   }
 
   /** The rest of the pause. */

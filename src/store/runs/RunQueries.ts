@@ -1,10 +1,10 @@
 /** Selects lists of runs. */
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { foldRepo } from "../../domain/Change.ts"
+import { foldRepo, targetKey } from "../../domain/Change.ts"
 import { firstIdAt } from "../../domain/Ids.ts"
 import { direction, idConditions } from "../../database/sql/ListOrder.ts"
-import { readEnd, selectFound } from "../../database/sql/SearchTexts.ts"
+import { escapeLike, readEnd, selectFound } from "../../database/sql/SearchTexts.ts"
 import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 import { Run } from "../Runs.ts"
 import type { RunFilter, Runs, ValueOrder } from "../Runs.ts"
@@ -13,12 +13,12 @@ type Fragment = Statement.Fragment
 
 /** Conditions of a filter, on the table with this name. */
 const conditions = (sql: SqlClient.SqlClient, filter: RunFilter) => {
-  const { number, repo, since, statuses, targetKey, trigger, until, workspace } = filter
+  const { number, repo, since, statuses, targetKey: key, trigger, until, workspace } = filter
   return sql.and([
     sql`1 = 1`,
     ...(workspace === undefined ? [] : [sql`runs.workspace = ${workspace}`]),
     ...(statuses === undefined ? [] : [sql.in("status", statuses)]),
-    ...(targetKey === undefined ? [] : [sql`runs.target_key = ${targetKey}`]),
+    ...(key === undefined ? [] : [sql`runs.target_key = ${key}`]),
     ...(repo === undefined ? [] : [sql`runs.repo = ${foldRepo(repo)}`]),
     ...(number === undefined ? [] : [sql`runs.number = ${number}`]),
     ...(trigger === undefined ? [] : [sql`runs.trigger_name = ${trigger}`]),
@@ -75,6 +75,22 @@ export const list =
       "runs.list",
       filter.order === undefined ? select(sql, filter, sql``) : selectByValue(sql, filter, filter.order)
     ).pipe(unavailable("runs.list"))
+
+/** Selects runs whose targets are comments below a change. */
+export const replies =
+  (sql: SqlClient.SqlClient): Runs["Service"]["replies"] =>
+  (change, limit) => {
+    const { number } = change.target
+    if (number === undefined) return Effect.succeed([])
+    const { repo, trigger } = change
+    const below = `${targetKey({ ...change, target: { kind: "comment", number } })}:`
+    const filter = { repo: repo.fullName, number, trigger, limit }
+    return selectAs(
+      Run,
+      "runs.replies",
+      select(sql, filter, sql`AND target_key LIKE ${`${escapeLike(below)}%`} ESCAPE '\\'`)
+    ).pipe(unavailable("runs.replies"))
+  }
 
 /** Selects the newest run of each target. */
 export const newest =

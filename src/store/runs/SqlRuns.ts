@@ -20,7 +20,7 @@ import { forUpdate, lockNames } from "../../database/RowLocks.ts"
 import { countEndedRun, countRuling } from "./CountRun.ts"
 import type { RemovedRun } from "./HeadVerdicts.ts"
 import { headVerdicts, keepVerdicts, pruneVerdicts, reviewed, reviewedHeads } from "./HeadVerdicts.ts"
-import { list, newest, search } from "./RunQueries.ts"
+import { list, newest, replies, search } from "./RunQueries.ts"
 import { newRunRow, RunRow } from "./RunRow.ts"
 import { Run, Runs } from "../Runs.ts"
 import type { BegunRun } from "../Runs.ts"
@@ -396,6 +396,7 @@ export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect
       list: list(sql),
       newest: newest(sql),
       search: search(sql),
+      replies: replies(sql),
       prune: prune(sql)
     })
   )

@@ -30,6 +30,7 @@ export const refusalTexts = {
   PartUnavailable: "Unavailable: {part}. /readyz lists what is not ready, the service's log has the error.",
   PartDisconnected: "{part} ({server} is disconnected)",
   NodeListPart: "the list of nodes",
+  LimiterPart: "the limiter of the provider",
   QueuePart: "the queue",
   DatabasePart: "the configuration of the database",
   RecordsPart: "the records",

@@ -29,6 +29,7 @@ export const refusalTexts = {
   PartUnavailable: "不可用：{part}。/readyz 列出了未就绪的部分，错误见服务日志。",
   PartDisconnected: "{part}（{server} 已断开）",
   NodeListPart: "节点列表",
+  LimiterPart: "该提供商的限流器",
   QueuePart: "队列",
   DatabasePart: "数据库配置",
   RecordsPart: "记录",

@@ -1,6 +1,6 @@
 /** Permits over the real path: two gateways, like those of two nodes, share one actor per provider. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger } from "effect"
+import { Context, Effect, Layer, Logger } from "effect"
 import { Sharding } from "effect/cluster"
 import * as ProviderLimiter from "../../../actors/limits/ProviderLimiter.ts"
 import { Budget } from "../../../src/llm/Budget.ts"
@@ -11,6 +11,7 @@ import { Gateway } from "../../../src/llm/Gateway.ts"
 import * as GatewayLayer from "../../../src/llm/GatewayLayer.ts"
 import { Limiter } from "../../../src/llm/Limiter.ts"
 import { ModelRun } from "../../../src/llm/ModelRun.ts"
+import { ProviderStates } from "../../../src/llm/ProviderStates.ts"
 import { WarningLimits } from "../../../src/observability/LimitedWarnings.ts"
 import { faults, startFakeModel } from "../../harness/FakeModel.ts"
 import type { Script } from "../../harness/FakeModel.ts"
@@ -166,6 +167,25 @@ describe("provider limiter", () => {
         { concurrency: "unbounded" }
       )
       assert.isAtMost(most, 2)
+    }).pipe(Effect.scoped, Effect.provide([cluster, Logger.layer([])]))
+  )
+
+  it.live("an operator reads the calls of both nodes, and ends a pause for both", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel((_, number) => (number === 3 ? faults.rateLimited("600") : { text: "hello" }))
+      const [first, second] = yield* nodes
+      yield* warm(fake.url, first, second)
+      yield* Effect.flip(first(call(fake.url, "a", undefined, 1, 2)))
+      const states = Context.get(yield* Layer.build(ProviderLimiter.statesLayer), ProviderStates)
+      const paused = yield* states.read("p")
+      assert.deepStrictEqual(
+        [paused?.pause?.cause, paused?.responses, paused?.errors],
+        ["requested", 2, { rate_limited: 1 }]
+      )
+      assert.isAbove(paused?.tokensPerMinute ?? 0, 0)
+      assert.isTrue(yield* states.resume("p"))
+      yield* second(call(fake.url, "b"))
+      assert.isUndefined((yield* states.read("p"))?.pause)
     }).pipe(Effect.scoped, Effect.provide([cluster, Logger.layer([])]))
   )
 })

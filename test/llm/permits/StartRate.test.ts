@@ -23,14 +23,14 @@ it.each([
 ])("$name", ({ rps, pause, expected }) => {
   const rate = new StartRate()
   rate.set(rps)
-  if (pause > 0) rate.pause(pause, now)
+  if (pause > 0) rate.pause(pause, now, "requested")
   expect(starts(rate, expected.length)).toEqual(expected)
 })
 
 it("a shorter pause does not end a longer one, and the rest of it is known", () => {
   const rate = new StartRate()
-  rate.pause(5000, now)
-  rate.pause(1000, now)
+  rate.pause(5000, now, "requested")
+  rate.pause(1000, now, "requested")
   expect(rate.pauseMillis(now + 2000)).toBe(3000)
   expect(rate.pauseMillis(now + 6000)).toBe(0)
 })
