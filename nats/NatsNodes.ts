@@ -46,6 +46,8 @@ export class NatsNodes extends Context.Service<
     readonly list: Effect.Effect<ReadonlyArray<NodeRecord>, NatsError>
     /** Changes the properties of this node. Other nodes see them with their next read. */
     readonly update: (more: NodeRecord["more"]) => Effect.Effect<void, NatsError>
+    /** Changes the properties of this node with its next record, which it writes within seconds. */
+    readonly updateLater: (more: NodeRecord["more"]) => Effect.Effect<void>
     /** False if no connected process has this id. True also if that is undetermined. */
     readonly isConnected: (id: string) => Effect.Effect<boolean>
   }
@@ -82,6 +84,10 @@ const make = Effect.fnUntraced(function* (self: NodeRecord, id: string) {
       Effect.suspend(() => {
         record = { ...record, more }
         return write
+      }),
+    updateLater: (more) =>
+      Effect.sync(() => {
+        record = { ...record, more }
       }),
     isConnected: (other) =>
       Effect.promise(() =>

@@ -32,6 +32,22 @@ export const findUnservedRoles = (nodes: ReadonlyArray<Pick<NodeVersion, "needs"
   return allRoles.filter((role) => needed.has(role) && !served.has(role))
 }
 
+/** Returns the value of more than half of the nodes, if there is one. */
+const findMajority = (values: ReadonlyArray<string>): string | undefined =>
+  [...Map.groupBy(values, (value) => value)].find(([, equal]) => equal.length * 2 > values.length)?.[0]
+
+type Version = Pick<NodeVersion, "configuration" | "version">
+
+/** Returns the function that lists in what a node differs from most of these nodes: in a tie, every one does. */
+export const makeDiffers = (nodes: ReadonlyArray<Version>) => {
+  const configuration = findMajority(nodes.map((node) => node.configuration))
+  const version = findMajority(nodes.map((node) => node.version))
+  return (node: Version) => [
+    ...(node.configuration === configuration ? [] : (["configuration"] as const)),
+    ...(node.version === version ? [] : (["version"] as const))
+  ]
+}
+
 const describeTemplates = (names: ReadonlyArray<string>): ReadonlyArray<Reason> =>
   names.length === 0 ? [] : [{ _tag: "TemplatesRefused", names }]
 

@@ -30,6 +30,7 @@ import type { RejectedSignatures } from "./RejectedSignatures.ts"
 import * as RunLogs from "./RunLogs.ts"
 import type { Runs } from "./Runs.ts"
 import * as Schedules from "./Schedules.ts"
+import * as SavedViews from "./SavedViews.ts"
 import * as ServiceTokens from "./ServiceTokens.ts"
 import * as SqlAdminActions from "./events/SqlAdminActions.ts"
 import * as SqlBatches from "./batches/SqlBatches.ts"
@@ -76,6 +77,7 @@ export type Records =
   | AdminActions
   | AdminSessions.AdminSessions
   | LoginAttempts.LoginAttempts
+  | SavedViews.SavedViews
   | ServiceTokens.ServiceTokens
   | Lessons.Lessons
   | Statistics
@@ -112,6 +114,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlAdminActions.layer,
     AdminSessions.layer,
     LoginAttempts.layer,
+    SavedViews.layer,
     ServiceTokens.layer
   ).pipe(Layer.provide(Migrations.layer(migrate)))
 

@@ -60,6 +60,7 @@ const listPaths = async (read: Read): Promise<Readonly<Record<string, string>>> 
     statistics: "/statistics",
     rules: "/rules",
     nodes: "/nodes",
+    providers: "/providers",
     setup: "/setup",
     chat: "/chat",
     configuration: "/configuration",

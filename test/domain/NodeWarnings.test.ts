@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { findNodeWarnings } from "../../src/domain/NodeWarnings.ts"
+import { findNodeWarnings, makeDiffers } from "../../src/domain/NodeWarnings.ts"
 
 const node = {
   version: "1.0.0",
@@ -42,4 +42,37 @@ describe("warnings about a list of nodes", () => {
   )("%s", (_, nodes, expected) => {
     expect(findNodeWarnings(nodes)).toEqual(expected)
   })
+})
+
+it.each([
+  ["no others", [["a", "1"]], [[]]],
+  [
+    "one of three",
+    [
+      ["a", "1"],
+      ["a", "1"],
+      ["b", "1"]
+    ],
+    [[], [], ["configuration"]]
+  ],
+  [
+    "each of two",
+    [
+      ["a", "1"],
+      ["a", "2"]
+    ],
+    [["version"], ["version"]]
+  ],
+  [
+    "in both",
+    [
+      ["a", "1"],
+      ["a", "1"],
+      ["b", "2"]
+    ],
+    [[], [], ["configuration", "version"]]
+  ]
+])("a node differs from most nodes: %s", (_, nodes, expected) => {
+  const given = nodes.map(([configuration = "", version = ""]) => ({ configuration, version }))
+  expect(given.map(makeDiffers(given))).toEqual(expected)
 })

@@ -34,7 +34,7 @@ describe("nodes", () => {
     const prefix = newPrefix()
     return run(
       Effect.gen(function* () {
-        const { list, update } = yield* NatsNodes
+        const { list, update, updateLater } = yield* NatsNodes
         const namesWhile = withBus(
           server(),
           prefix,
@@ -46,6 +46,13 @@ describe("nodes", () => {
         expect(yield* namesWhile).toEqual([self("a"), self("b")])
         yield* update({ slots: 4, draining: true })
         expect(yield* list).toEqual([{ ...self("a"), more: { slots: 4, draining: true } }])
+        yield* updateLater({ slots: 5 })
+        expect(yield* list).toEqual([{ ...self("a"), more: { slots: 4, draining: true } }])
+        yield* Effect.promise(() =>
+          waitUntil(async () => JSON.stringify(await Effect.runPromise(list)).includes('"slots":5'), {
+            describe: () => "the next record has the property"
+          })
+        )
       }).pipe(Effect.provide(NatsNodes.layer(self("a")))),
       prefix
     )

@@ -321,6 +321,32 @@ describe("a list", () => {
     await page.waitForURL((url) => !url.search.includes("sort"))
   })
 
+  it("is saved as a view with its filters, opened from the palette and the list, and deleted", async () => {
+    const views = page.locator("details.views > summary")
+    const isOpened = (url: URL) =>
+      url.pathname.endsWith("/runs") &&
+      url.searchParams.get("q") === "fails" &&
+      url.searchParams.get("status") === "failed"
+    await open("/runs?status=failed&q=fails")
+    await views.click()
+    await page.getByLabel("Name", { exact: true }).fill("Red & <b>")
+    await page.getByRole("button", { name: "Save this view" }).click()
+    await page.getByRole("link", { name: "Red & <b>" }).waitFor()
+    await open("/nodes")
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type("red &")
+    await page.getByRole("option", { name: "Red & <b>" }).waitFor()
+    await page.keyboard.press("Enter")
+    await page.waitForURL(isOpened)
+    await open("/runs")
+    await views.click()
+    await page.getByRole("link", { name: "Red & <b>" }).click()
+    await page.waitForURL(isOpened)
+    await page.getByRole("button", { name: "Delete the view Red & <b>" }).click()
+    await page.getByText("No view of this list is saved").waitFor()
+    expect(await page.locator(".views-menu li").count()).toBe(0)
+  })
+
   it("by a value offers its orders where the service has them", async () => {
     await open("/runs?sort=-duration")
     expect(await head("Duration").getAttribute("aria-sort")).toBe("descending")

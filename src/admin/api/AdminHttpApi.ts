@@ -23,6 +23,7 @@ import { LoginGroup, SessionGroup } from "./SessionGroup.ts"
 import { StatisticsGroup } from "./StatisticsGroup.ts"
 import { TokenGroup } from "./TokenGroup.ts"
 import { TriggerGroup } from "./TriggerGroup.ts"
+import { ViewGroup } from "./ViewGroup.ts"
 import { VerdictGroup, VerdictKeyGroup } from "./VerdictGroup.ts"
 
 /** Path of the administration below `server.path_prefix`. */
@@ -52,7 +53,8 @@ export class AdminHttpApi extends HttpApi.make("aicr")
     BudgetGroup,
     RuleGroup,
     ConfigGroup,
-    DraftGroup
+    DraftGroup,
+    ViewGroup
   )
   .prefix(adminPath)
   .annotate(HttpApi.QueryParseOptions, { errors: "all" })

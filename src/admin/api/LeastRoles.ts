@@ -53,6 +53,9 @@ const leastRoles = {
   "GET /stats/timeline": "viewer",
   "GET /budgets": "viewer",
   "GET /rules": "viewer",
+  "GET /views": "viewer",
+  "POST /views": "viewer",
+  "DELETE /views/:id": "viewer",
   "GET /config": "viewer",
   "GET /config/workspaces/:id": "viewer",
   "GET /config/schema": "viewer",
@@ -118,8 +121,14 @@ const leastRoles = {
   "POST /tokens/:id/revoke": "administrator"
 } as const satisfies Record<AdminRoute, AccessRole | "anyone">
 
-/** Routes for people only: a program with a token would approve its owner's edit, or outlive its own token. */
-export const peopleOnly: ReadonlySet<string> = new Set<AdminRoute>(["POST /config/drafts/:id/approve", "POST /tokens"])
+/** Routes for people only: a program with a token would approve its owner's edit, or outlive its own token, and it has no views. */
+export const peopleOnly: ReadonlySet<string> = new Set<AdminRoute>([
+  "POST /config/drafts/:id/approve",
+  "POST /tokens",
+  "GET /views",
+  "POST /views",
+  "DELETE /views/:id"
+])
 
 const rows = new Map<string, AccessRole | "anyone">(Object.entries(leastRoles))
 

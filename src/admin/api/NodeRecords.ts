@@ -11,6 +11,9 @@ const nodeFields = {
   slots: Field.optional(Field.integer),
   /** Number of active actors on the node. */
   actors: Field.optional(Field.integer),
+  /** Resident memory of the process. */
+  memoryBytes: Field.optional(Field.integer),
+  lagMillis: Field.optional(Field.integer),
   refused: Field.json(Schema.Array(RefusedConfiguration))
 }
 export type NodeInfo = Field.Values<typeof nodeFields>
@@ -25,10 +28,18 @@ export const node = shown(
     startedAt: "Start of the process",
     slots: "Maximum number of concurrent reviews, if available",
     actors: "Number of active actors, if available",
+    memoryBytes: "Memory of the process, if available",
+    lagMillis: "By how many milliseconds a timer of the process came late within the last seconds, if available",
     refused: "Configurations that it refuses while it works with an earlier one"
   }
 )
-export const Node = Schema.Struct(node.fields).annotate({
+export const Node = Schema.Struct({
+  ...node.fields,
+  running: Schema.Int.annotate({ description: "Reviews that it runs, those that wait for a model included" }),
+  differs: Schema.Array(Schema.Literals(["configuration", "version"])).annotate({
+    description: "In what it differs from most nodes"
+  })
+}).annotate({
   identifier: "Node",
   description: "A node of the installation"
 })

@@ -75,6 +75,7 @@ export class StateConflict extends HttpApiError.Problem<StateConflict>()(
       "not_replayable",
       "not_searched",
       "preview_changed",
+      "too_many_views",
       "workspace_gone"
     ])
   }

@@ -27,6 +27,8 @@ export class CurrentUser extends Context.Service<
     readonly role: AccessRole
     /** A program, which has a token of its own. */
     readonly isProgram: boolean
+    /** Identity of a person: the way of the login, and the name there. Undefined for a program. */
+    readonly person: string | undefined
     /** Token of the session or of the program; undefined on the local socket. */
     readonly token: Redacted.Redacted | undefined
     /** Id of the session; undefined for a program, and on the local socket. */

@@ -36,6 +36,7 @@ import type { Receipts } from "../../store/Receipts.ts"
 import type { RejectedSignatures } from "../../store/RejectedSignatures.ts"
 import type { RunLogs } from "../../store/RunLogs.ts"
 import { Runs } from "../../store/Runs.ts"
+import type { SavedViews } from "../../store/SavedViews.ts"
 import type { ServiceTokens } from "../../store/ServiceTokens.ts"
 import type { Statistics } from "../../store/Statistics.ts"
 import { AdminApi } from "../AdminApi.ts"
@@ -73,6 +74,7 @@ import * as StatisticsHandlers from "./StatisticsHandlers.ts"
 import * as TokenHandlers from "./TokenHandlers.ts"
 import * as TriggerHandlers from "./TriggerHandlers.ts"
 import * as VerdictHandlers from "./VerdictHandlers.ts"
+import * as ViewHandlers from "./ViewHandlers.ts"
 
 type Services =
   | AdminActions
@@ -104,6 +106,7 @@ type Services =
   | Progress
   | RunLogs
   | Runs
+  | SavedViews
   | ServiceTokens
   | Statistics
 
@@ -130,7 +133,8 @@ const routes = HttpApiBuilder.layer(AdminHttpApi).pipe(
     BudgetHandlers.layer,
     RuleHandlers.layer,
     StatisticsHandlers.layer,
-    VerdictHandlers.layer
+    VerdictHandlers.layer,
+    ViewHandlers.layer
   ]),
   Layer.provide([RequestRules.layer, Audit.layer, Authentication.layer]),
   Layer.provide(HttpServer.layerServices)

@@ -1,4 +1,4 @@
-/** Publishes the record of a node on the bus while it runs: its roles, its version, its review slots and its number of actors. */
+/** Publishes the record of a node on the bus while it runs: its roles, its version, its review slots, its number of actors, its memory and its delay. */
 import { Clock, Effect, Layer } from "effect"
 import { Sharding } from "effect/cluster"
 import packageJson from "../../../package.json" with { type: "json" }
@@ -8,10 +8,12 @@ import { ConfigStore } from "../../config/ConfigStore.ts"
 import type { NodeVersion } from "../../domain/NodeWarnings.ts"
 import { NodeIdentity } from "../../domain/NodeIdentity.ts"
 import type { Role } from "../../domain/Role.ts"
+import { measureAfter } from "./NodeMeasures.ts"
+import type { NodeMeasures } from "./NodeMeasures.ts"
 import { describeWork } from "./Nodes.ts"
 import { readRefused } from "./RefusedConfigurations.ts"
 
-const countInterval = "5 seconds"
+const countMillis = 5000
 
 /** `owner` distinguishes this process from another one of the same name. */
 const detailsOf = Effect.fnUntraced(function* (roles: ReadonlySet<Role>) {
@@ -31,6 +33,8 @@ const textsOf = (value: unknown): ReadonlyArray<string> =>
 export const readDetails = ({ more }: NodeRecord) => ({
   slots: countOf(more["slots"]),
   actors: countOf(more["actors"]),
+  memoryBytes: countOf(more["memoryBytes"]),
+  lagMillis: countOf(more["lagMillis"]),
   /** Beginning of the hash of its configuration. */
   configuration: textOf(more["configuration"]),
   needs: textsOf(more["needs"]),
@@ -63,14 +67,22 @@ const publishDetails = (roles: ReadonlySet<Role>, countActors: Effect.Effect<num
     const config = yield* ConfigStore
     const identity = yield* NodeIdentity
     let published = ""
-    const publish = Effect.gen(function* () {
-      const more = { ...(yield* detailsOf(roles)), actors: yield* countActors }
-      if (JSON.stringify(more) === published) return
-      yield* nodes.update(more)
-      published = JSON.stringify(more)
-    }).pipe(Effect.provideService(ConfigStore, config), Effect.provideService(NodeIdentity, identity))
-    const tolerant = Effect.ignore(publish, { log: "Debug" })
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(tolerant, Effect.sleep(countInterval))))
+    const publish = Effect.fnUntraced(
+      function* (measures: NodeMeasures | undefined) {
+        const details = { ...(yield* detailsOf(roles)), actors: yield* countActors }
+        const more = { ...details, ...measures }
+        // Measures change all the time, and wait for the next record.
+        if (JSON.stringify(details) === published) return yield* nodes.updateLater(more)
+        yield* nodes.update(more)
+        published = JSON.stringify(details)
+      },
+      (effect) => Effect.ignore(effect, { log: "Debug" })
+    )
+    const publishing = Effect.andThen(
+      publish(undefined),
+      Effect.forever(Effect.flatMap(measureAfter(countMillis), publish))
+    ).pipe(Effect.provideService(ConfigStore, config), Effect.provideService(NodeIdentity, identity))
+    yield* Effect.forkScoped(publishing)
   })
 
 /** Publishes the details of a node with actors. */

@@ -7,6 +7,7 @@ import { NodeIdentity } from "../../domain/NodeIdentity.ts"
 import { refusedTemplates } from "../../outputs/SampleRender.ts"
 import { inEnglish } from "../../text/en.ts"
 import type { NodeInfo } from "../api/NodeRecords.ts"
+import { measureAfter } from "./NodeMeasures.ts"
 import { listRefused } from "./RefusedConfigurations.ts"
 import type { Snapshot } from "../../config/Snapshot.ts"
 import { workingRoles } from "../../domain/Role.ts"
@@ -62,8 +63,8 @@ export class Nodes extends Context.Service<
         const { actors = Effect.undefined, roles, version } = self
         const startedAt = yield* Clock.currentTimeMillis
         return Nodes.of({
-          list: Effect.map(actors, (awake) => [
-            { name, roles, version, startedAt, actors: awake, ...describeWork(config, roles) }
+          list: Effect.map(Effect.all([actors, measureAfter(1)]), ([awake, measures]) => [
+            { name, roles, version, startedAt, actors: awake, ...measures, ...describeWork(config, roles) }
           ])
         })
       })

@@ -54,6 +54,7 @@ const programUser = (token: ServiceToken, role: AccessRole, text: string): User 
   username: tokenHolder(token),
   role,
   isProgram: true,
+  person: undefined,
   token: Redacted.make(text),
   sessionId: undefined,
   expiresAt: token.expiresAt
@@ -63,7 +64,12 @@ const programUser = (token: ServiceToken, role: AccessRole, text: string): User 
 const findUser = Effect.fnUntraced(function* (access: Access) {
   const { localUser, request } = yield* Caller
   if (localUser !== undefined) {
-    const local = { username: localUser, role: "administrator", isProgram: false } as const
+    const local = {
+      username: localUser,
+      role: "administrator",
+      isProgram: false,
+      person: `local:${localUser}`
+    } as const
     return { ...local, token: undefined, sessionId: undefined, expiresAt: undefined } satisfies User
   }
   const credentials = yield* requireCredentials
@@ -78,7 +84,9 @@ const findUser = Effect.fnUntraced(function* (access: Access) {
   const session = token === undefined ? undefined : yield* findSession(token, credentials, origin)
   if (token === undefined || session === undefined) return yield* unauthorized
   const { expiresAt, id: sessionId, role, username } = session
-  return { username, role, isProgram: false, token: Redacted.make(token), sessionId, expiresAt } satisfies User
+  // A person of the provider may have the name of the super-administrator.
+  const person = `${session.origin === undefined ? "password" : "oidc"}:${username}`
+  return { username, role, isProgram: false, person, token: Redacted.make(token), sessionId, expiresAt } satisfies User
 }, orUnavailable)
 
 /** Returns the function that finds the user of a request. It remembers clients that sent too many wrong tokens. */

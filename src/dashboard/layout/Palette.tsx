@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
 import type { KeyboardEvent } from "react"
-import { usePages } from "../client/Queries.ts"
+import { useApi, usePages } from "../client/Queries.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import { t } from "../text/T.ts"
 import { menuItems, useVisible } from "./Navigation.ts"
@@ -56,6 +56,15 @@ const useEntries = (text: string): ReadonlyArray<Entry> => {
           }
         ]
   )
+  const views = (useApi("GET /views", {}).data?.items ?? []).map(({ id, name, page, query }): Entry => {
+    const label = menuItems.find(({ to }) => to === page)?.label
+    return {
+      key: id,
+      label: name,
+      hint: label === undefined ? "" : t(label),
+      open: () => void navigate({ to: page, search: Object.fromEntries(new URLSearchParams(query)) })
+    }
+  })
   const hasWords = ({ label }: Entry) => wanted.split(/\s+/).every((word) => label.toLowerCase().includes(word))
   // The service finds changes by more than their label.
   const found = searched === wanted && searched.length >= minSearched ? recent : recent.filter(hasWords)
@@ -70,7 +79,7 @@ const useEntries = (text: string): ReadonlyArray<Entry> => {
             open: () => void navigate({ to: "/changes", search: { q: wanted } })
           }
         ]
-  const matching = [...pages.filter(hasWords), ...found]
+  const matching = [...[...pages, ...views].filter(hasWords), ...found]
   const [, repo, number] = changeReference.exec(text.trim()) ?? []
   const id = text.trim()
   const exact: ReadonlyArray<Entry> = recordId.test(id)

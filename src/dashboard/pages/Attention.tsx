@@ -167,6 +167,7 @@ const useItems = (): ReadonlyArray<Item | undefined> => {
   const nodes = useApi("GET /nodes", {}, { refetchInterval: 15_000 })
   const refused = new Set(nodes.data?.items.flatMap((node) => node.refused.map(describeRefused)))
   const warnings = (nodes.data?.warnings ?? []).filter(({ _tag }) => shownWarnings.has(_tag))
+  const behind = (nodes.data?.items ?? []).flatMap(({ differs, name }) => (differs.length === 0 ? [] : [name]))
   const pauses = queue.data?.pauses ?? []
   const more = failed.hasNextPage ? "+" : ""
   return [
@@ -180,6 +181,13 @@ const useItems = (): ReadonlyArray<Item | undefined> => {
     warnings.length === 0
       ? undefined
       : { key: "nodes", tone: "bad", content: <Link to="/nodes">{warnings.map(tReason).join(". ")}</Link> },
+    behind.length === 0
+      ? undefined
+      : {
+          key: "behind",
+          tone: "warn",
+          content: <Link to="/nodes">{t("attention.behind", { names: behind.join(", ") })}</Link>
+        },
     failed.items.length === 0
       ? undefined
       : {

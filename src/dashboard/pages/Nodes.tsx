@@ -10,6 +10,8 @@ import { Empty, Loaded } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { TablePanel } from "../parts/TablePanel.tsx"
+import { formatCount } from "../text/Format.ts"
+import { formatDuration } from "../text/FormatDuration.ts"
 import { t, tReason } from "../text/T.ts"
 import "../text/PagedTexts.ts"
 
@@ -41,6 +43,8 @@ const DrainDialog = ({ node, onClose }: { readonly node: string; readonly onClos
 export const describeRefused = ({ line, name, source }: NodeItem["refused"][number]): string =>
   source === "revision" ? t("revisions.number", { number: name }) : line === undefined ? name : `${name}:${line}`
 
+const formatMebibytes = (bytes: number): string => `${formatCount(Math.round(bytes / 1024 / 1024))} MiB`
+
 const NodeRow = ({
   isPaused,
   node,
@@ -52,6 +56,12 @@ const NodeRow = ({
 }) => {
   const resume = useNoticedAction("POST /queue/resume", ["GET /queue", "GET /nodes"])
   const start = () => resume.run({ payload: { node: node.name } }, () => t("queue.resumed", { name: node.name }))
+  const version = (name: NodeItem["differs"][number], value: string) => (
+    <>
+      <span className="mono">{value}</span>
+      {node.differs.includes(name) ? <p className="quiet">{t("nodes.differs")}</p> : null}
+    </>
+  )
   return (
     <tr>
       <td>
@@ -66,8 +76,17 @@ const NodeRow = ({
         ))}
       </td>
       <td>{node.roles.join(", ")}</td>
-      <td className="mono">{node.version}</td>
-      <td className="mono">{node.configuration}</td>
+      <td>{version("version", node.version)}</td>
+      <td>{version("configuration", node.configuration)}</td>
+      <td className="end">
+        {node.slots === undefined || node.slots === 0
+          ? "–"
+          : t("nodes.slots.value", { used: node.running, total: node.slots })}
+      </td>
+      <td className="end">{node.memory_bytes === undefined ? "–" : formatMebibytes(node.memory_bytes)}</td>
+      <td className="end" title={t("nodes.lag.help")}>
+        {node.lag_millis === undefined ? "–" : formatDuration(node.lag_millis)}
+      </td>
       <td className="end">{node.actors ?? "–"}</td>
       <td className="end">
         <Time at={node.started_at} />
@@ -106,6 +125,9 @@ export const Nodes = () => {
               { label: t("column.roles") },
               { label: t("column.version") },
               { label: t("column.configuration") },
+              { label: t("nodes.slots"), end: true },
+              { label: t("nodes.memory"), end: true },
+              { label: t("nodes.lag"), end: true },
               { label: t("column.actors"), end: true },
               { label: t("column.started"), end: true },
               { label: t("column.actions"), hidesLabel: true }

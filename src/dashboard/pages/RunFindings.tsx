@@ -86,15 +86,15 @@ const Context = ({ fingerprint, run }: { readonly fingerprint: string; readonly 
 /** What people wrote about a finding, and what the service replied. */
 const Conversation = ({ exchanges }: { readonly exchanges: NonNullable<Followed["conversation"]> }) => (
   <details>
-    <summary>{t("conversation.count", { count: exchanges.length })}</summary>
+    <summary>{t("exchange.count", { count: exchanges.length })}</summary>
     {exchanges.map(({ at, author, evidence, outcome, question, reply, run_id: id }) => (
       <div key={id} className="exchange">
         <p className="quiet">
-          {t("conversation.by", { name: author ?? "–" })} <Time at={at} />
+          {t("exchange.by", { name: author ?? "–" })} <Time at={at} />
         </p>
         <blockquote>{question}</blockquote>
         <p className="quiet">
-          {reply === "" ? t("conversation.without") : t("conversation.reply")}: {tValue("conversation", outcome)}
+          {reply === "" ? t("exchange.without") : t("exchange.reply")}: {tValue("exchange", outcome)}
         </p>
         {reply === "" ? null : (
           <div className="prose">

@@ -103,6 +103,8 @@ export const refusalReasons = {
   FindingClosed: { number: "number" },
   TokenNameTaken: { name: "text" },
   TokenUnknown: {},
+  TooManyViews: { count: "number" },
+  ViewUnknown: {},
   CheckedJustNow: {},
   NothingToCatchUp: { trigger: "text" },
   FiguresByAuthorOff: {},

@@ -1,5 +1,5 @@
 /**
- * Tables of administration: sessions, tokens of programs, failed logins, actions of administrators, times at which the nodes of a cluster were last alive, and the
+ * Tables of administration: sessions, tokens of programs, failed logins, actions of administrators, saved views, times at which the nodes of a cluster were last alive, and the
  * configuration: documents that work is pinned to (Configurations, without any secret in clear) and the database source (revisions with results
  * of operations, drafts, audit records, activations of nodes, the latest sealing of credentials with another key). `admin_sessions.digest` is
  * the SHA-256 of a session's token, which is stored nowhere; so is `service_tokens.digest` of a token of a program; `login_attempts.subject` is a client or the digest of a user name.
@@ -22,6 +22,9 @@ export const administration: Statements = () => [
   `CREATE TABLE admin_actions (
     id TEXT PRIMARY KEY NOT NULL, at BIGINT NOT NULL, actor TEXT NOT NULL, address TEXT NOT NULL, action TEXT NOT NULL,
     target TEXT NOT NULL, reason TEXT, outcome TEXT NOT NULL)`,
+  `CREATE TABLE saved_views (
+    id TEXT PRIMARY KEY NOT NULL, owner TEXT NOT NULL, page TEXT NOT NULL, name TEXT NOT NULL, query TEXT NOT NULL, saved_at BIGINT NOT NULL)`,
+  "CREATE UNIQUE INDEX saved_views_name ON saved_views (owner, page, name)",
   // `owner` is the process (NodeIdentity).
   "CREATE TABLE heartbeats (owner TEXT NOT NULL PRIMARY KEY, seen_at BIGINT NOT NULL)",
 

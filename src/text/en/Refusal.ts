@@ -106,6 +106,8 @@ export const refusalTexts = {
   FindingClosed: "Finding {number} does not count as a problem any more.",
   TokenNameTaken: "Another token is named {name}; revoke it first, or choose another name.",
   TokenUnknown: "No token with this id exists.",
+  TooManyViews: "You have {count} views; delete one first.",
+  ViewUnknown: "You have no view with this id.",
   CheckedJustNow: "This trigger was checked a moment ago.",
   WorkspaceUnknown: "No workspace {workspace} is configured; expected one of {workspaces}.",
   WorkspaceIdUnknown: "No workspace with this id exists; GET /api/admin/config/options/workspaces lists them.",

@@ -102,6 +102,8 @@ export const refusalTexts = {
   FindingClosed: "第 {number} 号问题已不再计为问题。",
   TokenNameTaken: "已有名为 {name} 的令牌；请先吊销它，或使用其他名称。",
   TokenUnknown: "没有此编号的令牌。",
+  TooManyViews: "您已有 {count} 个视图；请先删除一个。",
+  ViewUnknown: "您没有此编号的视图。",
   CheckedJustNow: "刚刚检查过此触发器。",
   WorkspaceUnknown: "未配置工作区 {workspace}；可选：{workspaces}。",
   WorkspaceIdUnknown: "没有此编号的工作区；GET /api/admin/config/options/workspaces 会列出它们。",

@@ -172,7 +172,7 @@ describe("provider limiter", () => {
 
   it.live("an operator reads the calls of both nodes, and ends a pause for both", () =>
     Effect.gen(function* () {
-      const fake = yield* fakeModel((_, number) => (number === 3 ? faults.rateLimited("600") : { text: "hello" }))
+      const fake = yield* fakeModel((_, number) => (number === 2 ? faults.rateLimited("600") : { text: "hello" }))
       const [first, second] = yield* nodes
       yield* warm(fake.url, first, second)
       yield* Effect.flip(first(call(fake.url, "a", undefined, 1, 2)))

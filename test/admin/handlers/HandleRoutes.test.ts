@@ -395,8 +395,12 @@ describe("paths", () => {
       roles: ["ingress"],
       version: "1.2.3",
       slots: 0,
+      running: 0,
+      differs: [],
       refused: []
     })
+    assert.isAbove(Number(itemsOf(body)[0]?.["memory_bytes"]), 1024 * 1024)
+    assert.isAtLeast(Number(itemsOf(body)[0]?.["lag_millis"]), 0)
     assert.match(String(itemsOf(body)[0]?.["configuration"]), /^[0-9a-f]{12}$/)
     const missing = ["actors", "executor", "publisher", "dashboard"]
     assert.deepStrictEqual(

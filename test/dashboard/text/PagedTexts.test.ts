@@ -8,8 +8,8 @@ const folder = join(import.meta.dirname, "../../../src/dashboard")
 
 it("are loaded by each source that names one", () => {
   const groups = [...new Set(Object.keys(pagedTexts).map((key) => key.split(".")[0]))]
-  // A key with a dot, or the group of a value.
-  const names = new RegExp(`["\`](?:${groups.join("|")})(?:\\.|")`)
+  // A key, or the group of a value.
+  const names = new RegExp(`["\`](?:${groups.join("|")})\\.|(?:tValue\\(|group=)"(?:${groups.join("|")})"`)
   const sources = globSync("**/*.{ts,tsx}", { cwd: folder }).map((file) => [
     file,
     readFileSync(join(folder, file), "utf8")

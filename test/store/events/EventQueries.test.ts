@@ -29,13 +29,20 @@ describe.each(databases)("event records in $name", ({ layer }) => {
   it.effect("are found by parts of words of their text, all of them, within a filter", () =>
     Effect.gen(function* () {
       const { search, storeAll } = yield* Receipts
+      // Ids have the time of their creation.
+      const now = Date.now()
       const draft = ignored({
         repo: "Team/Login-Service",
         facts: { number: 7, head: "c0de", branch: "main", author: "Dana", sender: "eve", title: "Añade 100%" },
-        receivedAt: 10
+        receivedAt: now + 10
       })
-      const accepted = event({ receivedAt: 20 })
-      const other = event({ repo: "team/login-service", workspace: "other", facts: { title: "Fix" }, receivedAt: 30 })
+      const accepted = event({ receivedAt: now + 20 })
+      const other = event({
+        repo: "team/login-service",
+        workspace: "other",
+        facts: { title: "Fix" },
+        receivedAt: now + 30
+      })
       yield* storeAll([draft, accepted, other])
       const find = (text: string, more: Partial<EventSearch> = {}) =>
         Effect.map(search({ terms: searchTerms(text), limit: 10, ...more }), ({ events }) => events.map(({ id }) => id))
@@ -48,8 +55,8 @@ describe.each(databases)("event records in $name", ({ layer }) => {
       assert.deepStrictEqual(yield* find("añade 中文"), [accepted.id])
       assert.deepStrictEqual(yield* find("0__"), [])
       assert.deepStrictEqual(yield* find("login", { workspace: "other" }), [other.id])
-      assert.deepStrictEqual(yield* find("login", { since: 11 }), [other.id])
-      assert.deepStrictEqual(yield* find("login", { until: 30 }), [draft.id])
+      assert.deepStrictEqual(yield* find("login", { since: now + 11 }), [other.id])
+      assert.deepStrictEqual(yield* find("login", { until: now + 30 }), [draft.id])
       assert.deepStrictEqual(yield* find("login", { before: other.id }), [draft.id])
     }).pipe(Effect.provide(layer()))
   )
