@@ -297,7 +297,13 @@ const finishOf = (outcome: RunOutcome, entry: Entry, attempts: number, retryAt: 
     case "Released":
       return { _tag: "Retry", dueAt: 0, reason: { _tag: "NodeStopped" }, counted: false }
     case "Waiting":
-      return { _tag: "Retry", dueAt: outcome.until, reason: outcome.reason, counted: false }
+      return {
+        _tag: "Retry",
+        dueAt: outcome.until,
+        reason: outcome.reason,
+        counted: false,
+        priority: outcome.priority
+      }
     case "Failed":
       return outcome.retryable && entry.attempts + 1 < attempts
         ? {

@@ -1,5 +1,5 @@
 /** Loads the subject of a claimed entry from the host when the review starts, so that the newest state counts. */
-import { Effect, Clock } from "effect"
+import { Effect } from "effect"
 import { isIgnoredLabel } from "../../src/admission/IgnoredLabel.ts"
 import type { TriggerProfile, Workspace } from "../../src/config/Snapshot.ts"
 import { toSourceFacts } from "../../src/admission/Select.ts"
@@ -11,84 +11,11 @@ import type { TriageIssue } from "../../src/engine/Triage.ts"
 import { toChange } from "../../src/forge/Forge.ts"
 import type { ForgeClient } from "../../src/forge/Forge.ts"
 import { Forges } from "../../src/forge/Forges.ts"
+import { findRequester } from "./FindRequester.ts"
+import type { LaterReview } from "./FindRequester.ts"
 import { resolveRange } from "./ReviewRange.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
 import { loadIssue } from "./TriageRun.ts"
-import type { Entry } from "../../src/domain/Entry.ts"
-import { Receipts } from "../../src/store/Receipts.ts"
-import type { ForgeError } from "../../src/forge/ForgeError.ts"
-
-type ReviewRequester =
-  /** `person` is undefined if the review is automatic. */
-  | { readonly _tag: "Permitted"; readonly person: string | undefined }
-  | { readonly _tag: "Refused"; readonly reason: Reason }
-  /** The automatic review is due later. */
-  | { readonly _tag: "Later"; readonly reason: Reason; readonly until: number }
-
-/** Returns why the person may not request a review; undefined if they may. A right that the host does not disclose counts as missing. */
-const refuseRequest = Effect.fnUntraced(function* (
-  repo: Repo,
-  person: string,
-  client: ForgeClient
-): Effect.fn.Return<Reason | undefined, ForgeError> {
-  if (isTrustedRequester(person)) return undefined
-  const may = yield* Effect.result(client.canWrite(repo, person))
-  if (may._tag === "Success") return may.success ? undefined : { _tag: "NoWritePermission", person }
-  return may.failure.reason === "forbidden" ? may.failure.why : yield* may.failure
-})
-
-/** Reads the deliveries that the entry combines: those of each person, and when the earliest automatic one is due. */
-const readRequests = Effect.fnUntraced(function* ({ events }: Entry) {
-  const receipts = yield* Receipts
-  const people = new Map<string, Array<string>>()
-  let due: number | undefined
-  for (const id of events) {
-    const work = (yield* receipts.get(id))?.work
-    const person = work?.change.requestedBy
-    if (person !== undefined) people.set(person, [...(people.get(person) ?? []), id])
-    else if (work !== undefined) due = Math.min(due ?? work.dueAt, work.dueAt)
-  }
-  return { people, due }
-})
-
-/**
- * Determines who requested a review. Requests for the same review share an entry, which names the first person. One who may not request is
- * passed over: what the host reported and what other people requested is reviewed as if there had been no such request, at its own time.
- */
-export const findRequester = Effect.fnUntraced(function* (entry: Entry, client: ForgeClient) {
-  const { change, targetKey } = entry
-  const first = change.requestedBy
-  if (first === undefined) return { _tag: "Permitted", person: undefined } as const satisfies ReviewRequester
-  const refuse = Effect.fnUntraced(function* (person: string) {
-    const reason = yield* refuseRequest(change.repo, person, client)
-    if (reason !== undefined)
-      yield* Effect.logWarning("audit: review request refused, its author has no known write permission", {
-        username: person,
-        target: targetKey,
-        reason
-      })
-    return reason
-  })
-  const refusal = yield* refuse(first)
-  if (refusal === undefined) return { _tag: "Permitted", person: first } as const satisfies ReviewRequester
-  const { due, people } = yield* readRequests(entry)
-  const passed: Array<readonly [reason: Reason, events: ReadonlyArray<string>]> = [[refusal, people.get(first) ?? []]]
-  people.delete(first)
-  let permitted: string | undefined
-  for (const [person, events] of people) {
-    const reason = yield* refuse(person)
-    if (reason !== undefined) passed.push([reason, events])
-    else permitted ??= person
-  }
-  if (permitted === undefined && due === undefined)
-    return { _tag: "Refused", reason: refusal } as const satisfies ReviewRequester
-  const now = yield* Clock.currentTimeMillis
-  const receipts = yield* Receipts
-  for (const [reason, events] of passed) yield* receipts.settle(events, { outcome: "skipped", reason }, now)
-  return permitted === undefined && due !== undefined && due > now
-    ? ({ _tag: "Later", reason: refusal, until: due } as const satisfies ReviewRequester)
-    : ({ _tag: "Permitted", person: permitted } as const satisfies ReviewRequester)
-})
 
 /** The change to review, or the reason for reviewing nothing. */
 export type Subject =
@@ -109,7 +36,7 @@ export type Subject =
     }
   | { readonly _tag: "Skip"; readonly reason: Reason }
   /** Nothing is to be reviewed before that time. */
-  | { readonly _tag: "Later"; readonly reason: Reason; readonly until: number }
+  | LaterReview
 
 /**
  * Returns the work of the workspace that reviews pull requests into this branch. A comment payload does not name the branch, so its review
@@ -165,7 +92,8 @@ export const loadSubject = Effect.fnUntraced(function* (work: ReviewWork) {
   if (requester?._tag === "Later") return requester
   const range = yield* resolveRange(entry, snapshot, client)
   if ("_tag" in range) return skip(range)
-  const requested = requester === undefined ? change : { ...change, requestedBy: requester.person }
+  const requested =
+    requester === undefined ? change : { ...change, requestedBy: requester.person, full: requester.full }
   return { _tag: "Review", ...range, change: { ...requested, ...range } } as const satisfies Subject
 })
 
@@ -203,8 +131,8 @@ const pullSubject = Effect.fnUntraced(function* (work: ReviewWork, number: numbe
   const requester = yield* findRequester(work.entry, client)
   if (requester._tag === "Refused") return skip(requester.reason)
   if (requester._tag === "Later") return requester
-  const { person } = requester
-  const change: Change = { ...work.entry.change, requestedBy: person }
+  const { full, person } = requester
+  const change: Change = { ...work.entry.change, requestedBy: person, full }
   const pull = yield* client.pull(change.repo, number)
   const other = anotherRepository(change, pull.repo.hostId)
   if (other !== undefined && (change.provider === "gitlab" || isBoundById(work.workspace))) return skip(other)

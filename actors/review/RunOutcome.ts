@@ -11,8 +11,13 @@ export type RunOutcome =
       readonly retryable: boolean
       readonly notBefore?: number | undefined
     }
-  /** Waits for the host or the records. This costs no attempt. */
-  | { readonly _tag: "Waiting"; readonly reason: Reason; readonly until: number }
+  /** Waits for the host or the records, or as the automatic review with this priority. This costs no attempt. */
+  | {
+      readonly _tag: "Waiting"
+      readonly reason: Reason
+      readonly until: number
+      readonly priority?: number | undefined
+    }
   | { readonly _tag: "Cancelled"; readonly reason: Reason }
   | { readonly _tag: "Released" }
 

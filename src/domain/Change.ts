@@ -136,6 +136,14 @@ export const isChatRequester = (person: string | undefined): boolean => person?.
 export const isTrustedRequester = (person: string): boolean =>
   person.startsWith("administrator ") || isChatRequester(person)
 
+/** Returns the rank of a requester by what is known without the host: chat gets the results too, and an account may have no rights there. */
+export const requesterRank = (person: string | undefined): number =>
+  person === undefined ? 0 : isChatRequester(person) ? 3 : isTrustedRequester(person) ? 2 : 1
+
+/** Returns the requester of higher rank, the earlier one of two with the same. */
+export const higherRequester = (earlier: string | undefined, later: string | undefined): string | undefined =>
+  requesterRank(later) > requesterRank(earlier) ? later : earlier
+
 /** Returns whether the change is a shelved changelist of Perforce, which ends when it is submitted. */
 export const isShelf = ({ provider, target }: Pick<Change, "provider" | "target">): boolean =>
   provider === "perforce" && target.kind === "commit"

@@ -55,8 +55,17 @@ export type Finish =
   | { readonly _tag: "Done"; readonly reason?: Reason | undefined }
   | { readonly _tag: "Dead"; readonly reason: Reason }
   | { readonly _tag: "Cancelled"; readonly reason: Reason }
-  /** Waits again until `dueAt`; `counted: false` for a released lease, which costs no attempt. */
-  | { readonly _tag: "Retry"; readonly dueAt: number; readonly reason: Reason; readonly counted: boolean }
+  /**
+   * Waits again until `dueAt`; `counted: false` for a released lease, which costs no attempt. `priority`: that of the automatic review, because
+   * those who requested it may not.
+   */
+  | {
+      readonly _tag: "Retry"
+      readonly dueAt: number
+      readonly reason: Reason
+      readonly counted: boolean
+      readonly priority?: number | undefined
+    }
 
 /** `Cancelled`: the lease is held, and the work is to be ended with `finish` as `Cancelled`. `Lost`: the worker must stop. */
 export type Renewal =

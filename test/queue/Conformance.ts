@@ -367,6 +367,21 @@ export const conformance = (
           assert.deepStrictEqual(yield* queue.get(lease.entryId), second.entry)
           yield* queue.finish(second.lease, { ...retry, counted: false })
           assert.strictEqual((yield* queue.get(lease.entryId))?.attempts, 1)
+          // With the priority of the automatic review it waits without the request of a person.
+          yield* queue.admit([
+            {
+              ...admission({ number: 5, head: "a", priority: 0 }),
+              change: { ...admission({ number: 5, head: "a" }).change, requestedBy: "eve" }
+            }
+          ])
+          assert.deepInclude(yield* queue.get(lease.entryId), { priority: 0 })
+          yield* queue.promote([lease.entryId], 300)
+          const third = yield* claim(lease.entryId)
+          assert.strictEqual(third.entry.change.requestedBy, "eve")
+          yield* queue.finish(third.lease, { ...retry, counted: false, priority: 10 })
+          const alone = yield* queue.get(lease.entryId)
+          assert.deepInclude(alone, { status: "waiting", priority: 10, dueAt: 300 })
+          assert.deepStrictEqual([alone?.change.requestedBy, alone?.change.head], [undefined, "a"])
         })
       )
 

@@ -183,7 +183,7 @@ export const cases: ReadonlyArray<Case> = [
     steps: [
       {
         _tag: "Admit",
-        items: [{ target: 1, head: "b", event: 0, delay: -5, priority: 0, person: true, expires: undefined }]
+        items: [{ target: 1, head: "b", event: 0, delay: -5, priority: 0, person: "ada", expires: undefined }]
       },
       {
         _tag: "Admit",

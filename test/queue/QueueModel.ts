@@ -69,7 +69,7 @@ export class QueueModel {
         joined.priority = Math.min(joined.priority, item.priority)
         if (joined.head === undefined) joined.baseRef = baseRef
         joined.head ??= head
-        joined.requestedBy ??= requestedBy
+        joined.requestedBy = this.higher(joined.requestedBy, requestedBy)
       }
       return { entry: joined, status: "coalesced", superseded: [] }
     }
@@ -234,11 +234,18 @@ export class QueueModel {
     return true
   }
 
+  /** A person of chat before an administrator, both before an account of the host, and the first of equals. */
+  private higher(one: string | undefined, other: string | undefined): string | undefined {
+    const people = [one, other].filter((person) => person !== undefined)
+    const starting = (start: string) => people.find((person) => person.startsWith(start))
+    return starting("chat ") ?? starting("administrator ") ?? people[0]
+  }
+
   private inherit(entry: ModelEntry, earlier: ModelEntry): void {
     entry.priority = Math.min(entry.priority, earlier.priority)
     entry.admittedAt = Math.min(entry.admittedAt, earlier.admittedAt)
     entry.expires &&= earlier.expires
-    entry.requestedBy ??= earlier.requestedBy
+    entry.requestedBy = this.higher(entry.requestedBy, earlier.requestedBy)
   }
 
   private waitAgain(entry: ModelEntry, dueAt: number): void {

@@ -19,7 +19,7 @@ export type Step =
         readonly event: number
         readonly delay: number
         readonly priority: number
-        readonly person: boolean
+        readonly person: string | false
         readonly expires: boolean | undefined
       }>
     }
@@ -42,7 +42,7 @@ const item = fc.record({
   event: fc.nat({ max: 30 }),
   delay: fc.constantFrom(-5, 0, 0, 0, 10),
   priority: fc.constantFrom(-10, 0, 10, 20),
-  person: fc.boolean(),
+  person: fc.constantFrom(false as const, false as const, "ada", "eve", "administrator root", "chat U1"),
   expires: fc.constantFrom(undefined, undefined, true, false)
 })
 const tagged = <T extends string, A>(_tag: T, fields: fc.Arbitrary<A>) => fields.map((rest) => ({ _tag, ...rest }))
@@ -238,7 +238,7 @@ export class Play {
     const asked = { ...change(one.target, one.head, workspaceOf(one.target)), ...base }
     return {
       eventId: `event-${one.event}`,
-      change: one.person ? { ...asked, requestedBy: "ada" } : asked,
+      change: one.person === false ? asked : { ...asked, requestedBy: one.person },
       configHash: "c0ffee",
       priority: one.priority,
       admittedAt: this.now,

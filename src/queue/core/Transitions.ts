@@ -8,12 +8,12 @@
  * | any other, or none           | joins next      | joins next                      | replaces next      | opens         |
  *
  * The head of a pull request whose target branch changed counts as another head. What replaces an entry that people requested settles its events:
- * who of them may request a review is known only when it starts.
+ * who of them may request a review is known only when it starts. An entry that several people requested names the one of the highest rank.
  *
  * An automatic push always joins the next of its branch, and its change replaces the entry's: AutomaticCommits.ts has already decided which
  * pushes belong together and their range.
  */
-import { haveSameBase } from "../../domain/Change.ts"
+import { haveSameBase, higherRequester } from "../../domain/Change.ts"
 import type { Change } from "../../domain/Change.ts"
 import { isDue, isTerminal, maxLosses, Priority } from "../../domain/Entry.ts"
 import type { Entry } from "../../domain/Entry.ts"
@@ -103,7 +103,7 @@ const joined = (next: Entry, item: QueueAdmission): Admittance => {
     _tag: "Joined",
     entry: {
       ...withEvent(next, item.eventId),
-      change: requestedBy(change, next.change.requestedBy ?? item.change.requestedBy),
+      change: requestedBy(change, higherRequester(next.change.requestedBy, item.change.requestedBy)),
       priority: Math.min(next.priority, item.priority),
       expires: next.expires && mayExpire(item),
       dueAt: sooner ? item.dueAt : next.dueAt,
@@ -123,7 +123,7 @@ const extended = (next: Entry, item: QueueAdmission): Admittance => ({
 /** Passes on the position of `earlier`: pushing never loses it, and a person's request remains. */
 const inherit = (entry: Entry, earlier: Entry): Entry => ({
   ...entry,
-  change: requestedBy(entry.change, entry.change.requestedBy ?? earlier.change.requestedBy),
+  change: requestedBy(entry.change, higherRequester(entry.change.requestedBy, earlier.change.requestedBy)),
   priority: Math.min(entry.priority, earlier.priority),
   admittedAt: Math.min(entry.admittedAt, earlier.admittedAt),
   expires: entry.expires && earlier.expires,
@@ -190,13 +190,20 @@ export const finish = (entry: Entry, { next }: EntryPosition, how: Finish): Ende
         entry: ended(entry, { status: "cancelled", reason: how.reason, attempts: entry.attempts })
       }
     case "Retry":
-      return waitAgain(entry, next, {
+      return waitAgain(how.priority === undefined ? entry : unrequested(entry, how.priority), next, {
         dueAt: how.dueAt,
         reason: how.reason,
         attempts: entry.attempts + (how.counted ? 1 : 0)
       })
   }
 }
+
+/** Removes the requests of people from an entry that was also admitted without them, with that priority. */
+const unrequested = (entry: Entry, priority: number): Entry => ({
+  ...entry,
+  priority,
+  change: requestedBy(entry.change, undefined)
+})
 
 /** Returns whether the entry runs but its worker is lost. */
 export const isLost = (entry: Entry, now: number, lost: (owner: string) => boolean): boolean =>
