@@ -128,7 +128,12 @@ const slack = Effect.fnUntraced(function* (context: ChatContext) {
       ["slack", baseUrl, conversation],
       slackGap,
       "POST chat.postMessage",
-      postSlackMessage(api, place(thread), platforms.slack_app.message(operation), key)
+      postSlackMessage(
+        api,
+        place(thread),
+        platforms.slack_app.message({ ...operation, severity: operation.severity }),
+        key
+      )
     )
   return {
     keyMillis: 0,
