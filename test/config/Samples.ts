@@ -47,6 +47,7 @@ const special: Readonly<Record<string, Samples>> = {
     takes: ["gitea_pr_review", "githost_a_pr_review", "githost_c_problem_issue"],
     refuses: ["mail", 1]
   },
+  "outputs.channels[].conversation": { takes: ["C012ABCDEF"], refuses: ["general", "#c012", "", 7] },
   "outputs.channels[].member_directory.source": { takes: ["feishu_api", "im_a_api"], refuses: ["ldap", 1] },
   "outputs.channels[].target.kind": { takes: ["recipients"], refuses: ["all", 1] },
   "outputs.channels[].resolved_action": { takes: ["none", "close", "mark_resolved", "delete"], refuses: ["reopen"] },

@@ -64,6 +64,7 @@ const rows: { readonly [Key in FieldKey]?: unknown } = {
   "llm.author_resolution_model_chain": "light",
   "llm.budget.per_author_daily_usd": 20,
   "llm.budget.per_repo_daily_usd": 100,
+  "llm.budget.per_team_daily_usd": 200,
   "llm.budget.per_run_usd": 2.5,
   "llm.default_model_chain": "main",
   "llm.model_catalog.overrides.<id>.default_reasoning_effort": "medium",

@@ -58,11 +58,9 @@ export const authors =
   (sql: SqlClient.SqlClient): Outcomes["Service"]["authors"] =>
   ({ since, until }) => {
     const author = sql.onDialectOrElse({
-      // Postgres has no text with the character NUL, which other parts of the change may have.
-      pg: () => {
-        const name = "runs.change::json #> '{author,username}'"
-        return sql.literal(`CASE WHEN POSITION('\\u0000' IN (${name})::text) = 0 THEN LOWER((${name}) #>> '{}') END`)
-      },
+      // Postgres reads no JSON with the character NUL or half a surrogate pair, which texts of a change may have. A name with an escape is shown with it.
+      pg: () =>
+        sql.literal(String.raw`LOWER(SUBSTRING(runs.change FROM '"author":\{[^{}]*?"username":"((?:[^"\\]|\\.)*)"'))`),
       orElse: () => sql.literal("LOWER(json_extract(runs.change, '$.author.username'))")
     })
     return count(sql, "outcomes.authors", {

@@ -56,13 +56,14 @@ describe.each(databases)("findings by group in $name", ({ layer }) => {
 
   it.effect("count by the author of the change in the record of the run", () =>
     Effect.gen(function* () {
-      for (const [number, author] of ["Ada", "ada", "o'Brien", "n\u0000l"].entries())
+      for (const [number, author] of ["Ada", "ada", "o'Brien", "n\u0000l\ud800"].entries())
         yield* settle(yield* publishRun({ number, author }), 150)
       yield* settle(yield* publishRun({ number: 9 }), 150)
-      const groups = yield* Outcomes.use(({ authors }) => authors({ since: 100, until: 200 }))
-      const names = groups.map((group) => `${group.name} ${group.found}`)
-      assert.deepStrictEqual(names.slice(0, 2), ["main:ada 2", "main:o'brien 1"])
-      assert.isAtMost(names.length, 3)
+      const found = yield* Outcomes.use(({ authors }) => authors({ since: 100, until: 200 }))
+      const names = found.map((group) => `${group.name} ${group.found}`)
+      assert.strictEqual(names[0], "main:ada 2")
+      assert.include(names, "main:o'brien 1")
+      assert.lengthOf(names, 3)
     }).pipe(Effect.provide(layer()))
   )
 })
