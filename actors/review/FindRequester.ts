@@ -12,7 +12,7 @@ import { Receipts } from "../../src/store/Receipts.ts"
 export interface LaterReview {
   readonly _tag: "Later"
   readonly reason: Reason
-  readonly until: number
+  readonly dueAt: number
   readonly priority: number
 }
 
@@ -41,7 +41,7 @@ interface PersonRequests {
 
 interface CombinedRequests {
   readonly people: ReadonlyMap<string, PersonRequests>
-  /** When the earliest automatic review is due, and the highest priority of one. */
+  /** The time at which the earliest automatic review is due, and the highest priority of one. */
   readonly automatic: { readonly dueAt: number; readonly priority: number } | undefined
 }
 
@@ -110,8 +110,8 @@ export const findRequester = Effect.fnUntraced(function* (entry: Entry, client: 
   for (const one of passed) yield* receipts.settle(one.events, { outcome: "skipped", reason: one.reason }, now)
   if (refusal === undefined || person !== undefined || automatic === undefined || automatic.dueAt <= now)
     return permitted(person, full)
-  const { dueAt: until, priority } = automatic
-  return { _tag: "Later", reason: refusal, until, priority } as const satisfies LaterReview
+  const { dueAt, priority } = automatic
+  return { _tag: "Later", reason: refusal, dueAt, priority } as const satisfies LaterReview
 })
 
 const permitted = (person: string | undefined, full: boolean) =>

@@ -94,8 +94,8 @@ const review = Effect.fnUntraced(function* (opened: Run, given: ReviewWork, watc
   const { work: admitted, subject } = yield* loadReadable(given)
   if (subject._tag === "Skip") return yield* skipRun(opened, admitted, subject.reason)
   if (subject._tag === "Later") {
-    const { priority, reason, until } = subject
-    return { _tag: "Waiting", reason, until, priority } as const satisfies RunOutcome
+    const { dueAt, priority, reason } = subject
+    return { _tag: "Waiting", reason, until: dueAt, priority } as const satisfies RunOutcome
   }
   const routed = routedWork(admitted, subject)
   if ("_tag" in routed) return yield* skipRun(opened, admitted, routed)

@@ -7,7 +7,7 @@ import type { SlackApi } from "./ChatApps.ts"
 import { listAt, textAt } from "./platform/ReadJson.ts"
 
 /** Place of a message: a conversation, or a thread in it, which is named by the time stamp of its first message. */
-export interface SlackPlace {
+interface SlackPlace {
   readonly channel: string
   readonly thread: string | undefined
 }

@@ -1,4 +1,4 @@
-/** Implements `aicr providers list|resume`: model providers with what their limiters know, and the end of a pause. */
+/** Implements `aicr providers list|resume`: shows model providers with the state of their limiters, and ends a pause. */
 import { Console, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { ProviderRecord } from "../admin/api/ProviderGroup.ts"
@@ -28,7 +28,7 @@ const row = ({ cost_today_usd: cost, id, rate_limit_rps: rate, state }: Provider
 ]
 
 /** Formats providers as a table. */
-export const formatProviders = (items: ReadonlyArray<ProviderRecord>): string =>
+const formatProviders = (items: ReadonlyArray<ProviderRecord>): string =>
   columns([
     ["PROVIDER", "STATE", "IN USE", "WAITING", "ERRORS (1 H)", "TOKENS/MIN", "RATE/S", "USD TODAY"],
     ...items.map(row)

@@ -1,7 +1,7 @@
-/** What the limiter of a provider knows about it, for operators. */
+/** Keeps the state of each provider as its limiter has it, for operators. */
 import { Context, Effect, Layer, Schema } from "effect"
 
-/** Why no call starts: a refusal named the time, refusals without one grew it, or a response reported an exhausted rate limit. */
+/** Reason for which no call starts: a refusal named the time, refusals without one grew it, or a response reported an exhausted rate limit. */
 export const PauseCause = Schema.Literals(["requested", "refusals", "exhausted"])
 export type PauseCause = typeof PauseCause.Type
 

@@ -9,7 +9,7 @@ import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 import { shown } from "./Shown.ts"
 
 /** Pages with lists whose filters are part of their addresses. */
-export const ViewPage = Schema.Literals(["/changes", "/deliveries", "/runs", "/queue", "/projects", "/rules", "/audit"])
+const ViewPage = Schema.Literals(["/changes", "/deliveries", "/runs", "/queue", "/projects", "/rules", "/audit"])
 
 const limited = (description: string, least: number, most: number) =>
   Schema.String.annotate({ description }).check(

@@ -16,13 +16,13 @@ const Searched = record({ count: Field.sum, last: Field.optional(Field.text) })
 
 export const escapeLike = (term: string): string => term.replace(/[\\%_]/g, (found) => `\\${found}`)
 
-export interface TextSearch extends IdRange {
+interface RecordSearch extends IdRange {
   readonly terms: ReadonlyArray<string>
   readonly limit: number
 }
 
 /** Records with texts: a part of the table is read in the order of ids. */
-export interface SearchedTable {
+interface SearchedTable {
   readonly table: "runs" | "events"
   /** Conditions on ids and on what the index has. */
   readonly range: Statement.Fragment
@@ -35,12 +35,12 @@ const nextRecords = (
   sql: SqlClient.SqlClient,
   columns: "id" | "id, search",
   { range, table }: SearchedTable,
-  search: TextSearch
+  search: RecordSearch
 ) =>
   sql`(SELECT ${sql.literal(columns)} FROM ${sql(table)} WHERE ${range} ORDER BY id ${direction(sql, search)} LIMIT ${maxSearched}) AS texts`
 
 /** Selects the records whose texts have all terms. */
-export const selectFound = (sql: SqlClient.SqlClient, searched: SearchedTable, search: TextSearch) => {
+export const selectFound = (sql: SqlClient.SqlClient, searched: SearchedTable, search: RecordSearch) => {
   const { limit, terms } = search
   const order = direction(sql, search)
   const table = sql(searched.table)
@@ -58,7 +58,7 @@ export const readEnd = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   operation: string,
   searched: SearchedTable,
-  search: TextSearch,
+  search: RecordSearch,
   found: number
 ) {
   if (found >= search.limit) return undefined

@@ -22,7 +22,7 @@ export interface MessageSend {
 }
 
 /** Messages in threads. Their ids are those of the platform. */
-export interface MessageThreads {
+interface MessageThreads {
   /** Sends a message to a thread, or as the first of one. Returns its id. */
   readonly send: (
     operation: ChatOperation,

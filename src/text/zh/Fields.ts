@@ -543,7 +543,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "server.limits.connections_per_client":
     "一个客户端地址或一个 IPv6 /64 网段打开的连接数。`trust_proxy` 所列的代理没有自己的上限。",
   "server.links":
-    "指向评审评论内容的签名链接，无需登录（见 docs/let-others-in.md）。没有密钥和 `server.base_url` 时关闭。执行评审、发布结果或提供仪表盘的节点需要此密钥。",
+    "指向评审评论内容的签名链接，无需登录（见 docs/let-others-in.md）。没有密钥和 `server.base_url` 时关闭。执行评审、发布结果或提供控制台的节点需要此密钥。",
   "server.links.days": "链接有效的天数。",
   "server.links.in_summaries": "摘要链接到共享的评审，而不是运行页面。",
   "server.links.key": "至少 32 个字符的密钥的字面值，发布时加密。",

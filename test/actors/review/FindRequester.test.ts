@@ -101,7 +101,7 @@ layer(Layer.fresh(Store.layerMemory))("the requester of a review", (it) => {
         Permitted: () => (found._tag === "Permitted" ? `${found.person ?? "nobody"}${found.full ? ", full" : ""}` : ""),
         Refused: () =>
           found._tag === "Refused" ? `refused: ${inEnglish(found.reason).replace(/ has no write.*/, "")}` : "",
-        Later: () => (found._tag === "Later" ? `later: ${found.until}` : "")
+        Later: () => (found._tag === "Later" ? `later: ${found.dueAt}` : "")
       }[found._tag]()
       assert.strictEqual(shown, expected)
       if (found._tag === "Later") assert.strictEqual(found.priority, Priority.pullRequest)
@@ -145,7 +145,7 @@ layer(Layer.fresh(Store.layerMemory))("the requester of a review", (it) => {
         } else if (due.length === 0) assert.strictEqual(found._tag, "Refused")
         else if (due.length === requests.length || Math.min(...due) <= now)
           assert.deepStrictEqual(found, { _tag: "Permitted", person: undefined, full: undefined })
-        else assert.deepInclude(found, { _tag: "Later", until: Math.min(...due), priority: Priority.pullRequest })
+        else assert.deepInclude(found, { _tag: "Later", dueAt: Math.min(...due), priority: Priority.pullRequest })
       }
     })
   )

@@ -16,7 +16,7 @@ describe("a problem", () => {
     })
   })
 
-  it("has the same lines in the block for coding agents, wherever the model placed it", () => {
+  it("has the lines of its location in the block for coding agents, not those that the model wrote", () => {
     const one = finding(3)
     const view = problemView({ ...one, problem: { ...one.problem, line: 9 } }, style, undefined)
     expect(view.place_link).toBe("`src/a.ts`:3")
