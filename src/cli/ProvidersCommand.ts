@@ -1,4 +1,4 @@
-/** Implements `aicr providers list|resume`: shows model providers with the state of their limiters, and ends a pause. */
+/** Implements `aicr providers list|resume`: lists model providers with the state of their limiters, and ends a pause. */
 import { Console, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { ProviderRecord } from "../admin/api/ProviderGroup.ts"

@@ -44,7 +44,7 @@ export interface ProviderPermits {
   readonly pause: (millis: number) => Effect.Effect<void>
   /** Extends held permits, also of a provider whose permits were lost with another node. */
   readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
-  /** Ends a pause: the next calls start without it. */
+  /** Ends a pause, so that the next calls start. */
   readonly resume: Effect.Effect<void>
   readonly state: Effect.Effect<ProviderState>
   /** Number of waiting requests. */

@@ -1,7 +1,7 @@
-/** Keeps the state of each provider as its limiter has it, for operators. */
+/** Returns the state of the limiter of a provider, for operators. */
 import { Context, Effect, Layer, Schema } from "effect"
 
-/** Reason for which no call starts: a refusal named the time, refusals without one grew it, or a response reported an exhausted rate limit. */
+/** Cause of a pause: a refusal named the time, refusals without one made it longer, or a response reported an exhausted rate limit. */
 export const PauseCause = Schema.Literals(["requested", "refusals", "exhausted"])
 export type PauseCause = typeof PauseCause.Type
 

@@ -1,5 +1,5 @@
 /**
- * Stores views that people saved: a page with the filters of its list, under a name. The views of a person are returned to this person only.
+ * Stores views that people saved: a page with the filters of its list, under a name. Each person has views of their own, and gets no others.
  * The table is `saved_views`.
  */
 import { Context, Effect, Layer } from "effect"

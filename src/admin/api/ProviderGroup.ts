@@ -1,4 +1,4 @@
-/** Defines the endpoints of model providers: the state of their limiters, and the end of a pause. */
+/** Defines the endpoints of model providers: the states of their limiters, and the end of a pause. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { PauseCause } from "../../llm/ProviderStates.ts"

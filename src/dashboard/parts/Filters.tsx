@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useEffect, useRef, useState } from "react"
 import type { ReactNode } from "react"
 import { t } from "../text/T.ts"
-import { SavedViews } from "./SavedViews.tsx"
+import { ViewMenu } from "./ViewMenu.tsx"
 
 export type Search = Readonly<Record<string, string | undefined>>
 
@@ -164,7 +164,7 @@ export const FilterBar = ({ children, label }: { readonly children: ReactNode; r
   return (
     <form className="filters" role="search" aria-label={label} onSubmit={(event) => event.preventDefault()}>
       {children}
-      <SavedViews />
+      <ViewMenu />
       {isFiltered ? (
         <button
           type="button"

@@ -16,7 +16,7 @@ const Searched = record({ count: Field.sum, last: Field.optional(Field.text) })
 
 export const escapeLike = (term: string): string => term.replace(/[\\%_]/g, (found) => `\\${found}`)
 
-interface RecordSearch extends IdRange {
+interface TextQuery extends IdRange {
   readonly terms: ReadonlyArray<string>
   readonly limit: number
 }
@@ -35,12 +35,12 @@ const nextRecords = (
   sql: SqlClient.SqlClient,
   columns: "id" | "id, search",
   { range, table }: SearchedTable,
-  search: RecordSearch
+  search: TextQuery
 ) =>
   sql`(SELECT ${sql.literal(columns)} FROM ${sql(table)} WHERE ${range} ORDER BY id ${direction(sql, search)} LIMIT ${maxSearched}) AS texts`
 
 /** Selects the records whose texts have all terms. */
-export const selectFound = (sql: SqlClient.SqlClient, searched: SearchedTable, search: RecordSearch) => {
+export const selectFound = (sql: SqlClient.SqlClient, searched: SearchedTable, search: TextQuery) => {
   const { limit, terms } = search
   const order = direction(sql, search)
   const table = sql(searched.table)
@@ -58,7 +58,7 @@ export const readEnd = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   operation: string,
   searched: SearchedTable,
-  search: RecordSearch,
+  search: TextQuery,
   found: number
 ) {
   if (found >= search.limit) return undefined

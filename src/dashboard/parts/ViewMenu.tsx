@@ -87,7 +87,7 @@ const Views = ({ page, search }: { readonly page: Page; readonly search: Readonl
   )
 }
 
-export const SavedViews = () => {
+export const ViewMenu = () => {
   const { pathname, search } = useLocation()
   const [isOpen, setOpen] = useState(false)
   if (!hasViews(pathname)) return null
