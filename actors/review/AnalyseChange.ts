@@ -2,7 +2,7 @@
 import { Clock, Effect } from "effect"
 import type { PassProgress } from "../../src/agent/Agent.ts"
 import type { TriggerProfile, Workspace } from "../../src/config/Snapshot.ts"
-import { decidedKey, haveSameBase, hostTrigger, repositoryKey } from "../../src/domain/Change.ts"
+import { decidedKey, hostTrigger, repositoryKey } from "../../src/domain/Change.ts"
 import { cloneUrl } from "../../src/domain/HostUrls.ts"
 import { isForgeKind, isMergeable } from "../../src/domain/Kinds.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
@@ -27,6 +27,7 @@ import { readEarlierRounds } from "./EarlierRounds.ts"
 import { fileFilters } from "./FileFilters.ts"
 import { findOutsider, maxPushers } from "./Outsider.ts"
 import { readLinkedIssues } from "./ReadLinkedIssues.ts"
+import { readPrevious } from "./PreviousAnalysis.ts"
 import { readAcceptance } from "./ReadAcceptance.ts"
 import { lessonsFor } from "./Reflect.ts"
 import { isLastAttempt } from "./ReviewWork.ts"
@@ -69,6 +70,7 @@ export const analyseChange = Effect.fnUntraced(function* (
     ],
     { concurrency: "unbounded" }
   )
+  const earlier = yield* readPrevious(run, previous, snapshot)
   const checkout = yield* vcs.checkout(request).pipe(Effect.withSpan("checkout"))
   yield* progress.publish({
     _tag: "CheckedOut",
@@ -96,14 +98,14 @@ export const analyseChange = Effect.fnUntraced(function* (
       beforeModels: work.beforeModels,
       progress: (step) =>
         step._tag === "Working" ? progress.publish(workingNews(run, step.pass, step.progress)) : Effect.void,
-      previous: previous !== undefined && isComparable(previous, run) ? withSummaryHead(previous) : undefined,
+      previous: earlier.analysis,
       round: yield* readEarlierRounds(run, previous, lessons),
       filters: fileFilters(snapshot, change)
     },
     outsider
   )
   yield* toAnalyzing(run, lease)
-  return yield* reviewing
+  return { ...(yield* reviewing), ...earlier.members }
 }, Effect.scoped)
 
 /**
@@ -203,10 +205,6 @@ const readWithoutHost = Effect.fnUntraced(function* (run: Run, work: ReviewWork)
   return { issues: [], lessons: yield* lessonsFor(run, work.workspace, undefined), outsider: undefined, request }
 })
 
-/** A review that reads nothing again keeps the summary, which describes its own commit. */
-const withSummaryHead = ({ analysis, head }: Run) =>
-  analysis && { ...analysis, summaryHead: analysis.summaryHead ?? head }
-
 const workingNews = (
   { id, targetKey, workspace }: Run,
   pass: number,
@@ -259,14 +257,3 @@ export const resolveCheckout = (
     ...gitTransport(profile)
   }
 }
-
-/**
- * The previous review applies only if both compare with the same base. A person who requests a review of the same head, or of everything,
- * wants a full review; of a pull request it still uses what was read (EarlierRounds.ts).
- */
-const isComparable = (previous: Run, run: Run): boolean =>
-  isMergeable(run.change.target.kind)
-    ? haveSameBase(previous.change, run.change)
-    : previous.base === run.base &&
-      run.change.full !== true &&
-      (run.change.requestedBy === undefined || previous.head !== run.head)

@@ -6,7 +6,6 @@ import { Clock, Effect, Metric } from "effect"
 import { countedFindings, openFindings } from "../../src/domain/Analysis.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import { categoryLabel } from "../../src/domain/CanonicalCategory.ts"
-import { decidedKey, isShelf, toDecided } from "../../src/domain/Change.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import type { TargetKey } from "../../src/domain/Keys.ts"
 import { endStatus } from "../../src/domain/HeadVerdict.ts"
@@ -33,44 +32,7 @@ import { logEnded } from "./RunLog.ts"
 import { saveSpooled } from "./SaveAnalysis.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
 import { failed, reviewed, skipped } from "./RunOutcome.ts"
-import { DuringOutage } from "../../src/forge/HostHealth.ts"
-import { Records } from "../../src/outputs/Records.ts"
-import { Outcomes } from "../../src/store/Outcomes.ts"
-import { publishedRecords } from "../publishing/PublishedRecords.ts"
-
-/**
- * Reads which findings of a review people dismissed, right before the review is published. A dismissed finding counts nowhere: not in the
- * verdict, not in the numbers, and not in the list of problems. The host is queried only if an earlier review published one of the findings.
- *
- * Returns the analysis with the dismissals of people. A host that cannot be read now leaves those of the last review in effect.
- */
-const withDismissals = Effect.fnUntraced(function* (run: Run, { workspace }: ReviewWork, analysis: Analysis) {
-  if (analysis.findings.length === 0 || !(hasStatus(run.change) || isShelf(run.change))) return analysis
-  const change = toDecided(run.change)
-  const key = decidedKey(change)
-  const onRecord = yield* Effect.catch((yield* Outcomes).ofTarget(key), (error) =>
-    Effect.as(Effect.logWarning("dismissals on record not read", { run_id: run.id, error: error.message }), [])
-  )
-  const present = new Set(analysis.findings.map(({ fingerprint }) => fingerprint))
-  const published = onRecord.filter(({ fingerprint }) => present.has(fingerprint))
-  if (published.length === 0) return analysis
-  const before = published.flatMap(({ fingerprint, outcome }) =>
-    outcome === "dismissed" || outcome === "withdrawn" ? [fingerprint] : []
-  )
-  const atHost = yield* (yield* Outputs)
-    .reactions(workspace, change, { runId: run.id, targetKey: key, present: [...present] })
-    .pipe(
-      Effect.provideService(DuringOutage, "fail"),
-      Effect.provideService(Records, yield* publishedRecords),
-      Effect.catch((error) =>
-        Effect.as(Effect.logWarning("dismissals at the host not read", { run_id: run.id, error: error.message }), [])
-      )
-    )
-  const read = new Set(atHost.map(({ fp }) => fp))
-  const now = atHost.flatMap(({ dismissed, fp }) => (dismissed && present.has(fp) ? [fp] : []))
-  const dismissed = [...new Set([...now, ...before.filter((fp) => !read.has(fp))])]
-  return dismissed.length === 0 ? analysis : { ...analysis, dismissed }
-})
+import { withDecisions } from "./ReadDecisions.ts"
 
 export const reviewInProgress: Reason = { _tag: "ReviewInProgress" }
 
@@ -100,7 +62,7 @@ const addEnd = (run: Run, work: ReviewWork, to: RunStatus, reason: Reason) => {
 export const completeRun = Effect.fnUntraced(function* (run: Run, given: ReviewWork, found: Analysis) {
   const work = { ...given, workspace: withSettings(given.workspace, found.settings) }
   const outputs = yield* Outputs
-  const analysis = yield* withDismissals(run, work, found)
+  const analysis = yield* withDecisions(run, work, found)
   const open = openFindings(analysis)
   const counted = countedFindings(analysis)
   const spent = (yield* Clock.currentTimeMillis) - (run.startedAt ?? run.createdAt)

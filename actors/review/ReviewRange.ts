@@ -17,6 +17,8 @@ import type { Snapshot } from "../../src/config/Snapshot.ts"
 import type { ScheduledRepository, Trigger } from "../../src/config/schema/Triggers.ts"
 import { foldRepo, noCommit } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
+import { findMembers, hasRebased } from "../../src/domain/GroupMembers.ts"
+import type { GroupMember } from "../../src/domain/GroupMembers.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { ForgeClient } from "../../src/forge/Forge.ts"
@@ -29,6 +31,8 @@ export interface Range {
   readonly base: string
   /** The branch that `base` is the tip of. */
   readonly baseRef: string | undefined
+  /** Pull requests of a merge group. */
+  readonly members?: ReadonlyArray<GroupMember>
 }
 
 /** Name of the tip of the default branch in git. */
@@ -49,17 +53,8 @@ export const resolveRange = Effect.fnUntraced(function* (
       if (head === undefined) return noCommits(change.headRef)
       return yield* against(change, head, client)
     }
-    case "merge_group": {
-      const { base, head, headRef } = change
-      // Only the host writes to the branch of a group, so that it shows that there is one.
-      const tip = yield* Effect.catchIf(
-        client.newestCommit(change.repo, { branch: headRef }),
-        ({ reason }) => reason === "not_found",
-        () => Effect.undefined
-      )
-      if (head === undefined || tip !== head) return { _tag: "MergeGroupEnded" }
-      return base === undefined ? { _tag: "NoCommits" } : { head, base, baseRef: change.baseRef }
-    }
+    case "merge_group":
+      return yield* rangeOfGroup(change, client)
     case "scheduled": {
       const { base, head } = change
       // An administrator repeats a run.
@@ -70,6 +65,31 @@ export const resolveRange = Effect.fnUntraced(function* (
     default:
       return { _tag: "NoCommits" }
   }
+})
+
+/**
+ * Returns the range of a merge group with its pull requests, if the commits name them. Only the host writes to the branch of a group, so that
+ * it shows that there is one.
+ */
+const rangeOfGroup = Effect.fnUntraced(function* (
+  { base, baseRef, head, headRef, repo, target }: Change,
+  { mergeQueue }: ForgeClient
+): Effect.fn.Return<Range | Reason, ForgeError> {
+  const commits =
+    mergeQueue === undefined || headRef === undefined
+      ? []
+      : yield* Effect.catchIf(
+          mergeQueue.commits(repo, headRef),
+          ({ reason }) => reason === "not_found",
+          () => Effect.succeed([])
+        )
+  if (head === undefined || commits[0]?.id !== head) return { _tag: "MergeGroupEnded" }
+  if (base === undefined) return { _tag: "NoCommits" }
+  const group = { head, base, number: target.number }
+  const isRebased = baseRef !== undefined && mergeQueue !== undefined && hasRebased(commits, group)
+  const tips = isRebased ? yield* mergeQueue.tips(repo, baseRef) : undefined
+  const members = findMembers(commits, group, tips)
+  return { head, base, baseRef, ...(members === undefined ? {} : { members }) }
 })
 
 /** Returns the reason for a branch without a commit; undefined is the default branch. */

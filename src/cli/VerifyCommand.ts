@@ -87,9 +87,58 @@ const findMismatch = ({ predicate, subject }: VerdictStatement, expected: Expect
   return undefined
 }
 
+/** Returns the reason for a verdict about files that no review is stated to have read. */
+const findUnnamed = ({ predicate: { carried = [], coverage } }: VerdictStatement): Reason | undefined => {
+  const unchanged = coverage.skipped.filter(({ reason }) => reason === "unchanged").length
+  const stated = carried.reduce((sum, { files }) => sum + files, 0)
+  return unchanged > stated ? { _tag: "StatementReadersUnnamed", count: unchanged - stated } : undefined
+}
+
+interface CarriedStatement {
+  readonly file: string
+  readonly sha256: string
+  readonly statement: VerdictStatement
+}
+
+/** Opens the statements of earlier reviews, which the same keys have to have signed. */
+const openCarried = (files: ReadonlyArray<string>, keys: Parameters<typeof openStatement>[1]) =>
+  Effect.forEach(
+    files,
+    Effect.fnUntraced(function* (file): Effect.fn.Return<CarriedStatement, ExitWith> {
+      const result = openStatement(yield* read("the earlier statement", file), keys)
+      const opened = yield* Effect.mapError(Effect.fromResult(result), unacceptable)
+      const statement = Option.getOrUndefined(decode(opened))
+      if (statement === undefined) return yield* unacceptable({ _tag: "StatementOfOtherKind" })
+      return { file, sha256: digestText(opened), statement }
+    })
+  )
+
+/** Returns the reason if an earlier statement is not one that the statement names, or has other inputs than it names. */
+const findWrongReader = (
+  { predicate: { carried = [] } }: VerdictStatement,
+  earlier: ReadonlyArray<CarriedStatement>
+): Reason | undefined => {
+  for (const { file, sha256, statement } of earlier) {
+    const { head, inputs, run } = statement.predicate
+    const reader = carried.find((one) => one.statement?.sha256 === sha256)
+    if (reader === undefined) return { _tag: "StatementNotCarried", file: oneLine(file) }
+    const isSame =
+      reader.run === run &&
+      reader.head === head &&
+      reader.configuration.sha256 === inputs.configuration.sha256 &&
+      reader.models.sha256 === inputs.models.sha256
+    if (!isSame) return { _tag: "StatementCarriedWrongly", file: oneLine(file) }
+  }
+  return undefined
+}
+
 const verify = Effect.fnUntraced(function* (
   file: string,
-  options: Expected & { readonly key: string; readonly rules: string | undefined }
+  options: Expected & {
+    readonly key: string
+    readonly rules: string | undefined
+    readonly carried: ReadonlyArray<string>
+  }
 ) {
   const keys = readStatementKeys((yield* read("the key file", options.key)).toString("utf8"))
   if (keys === undefined) return yield* refused(`${options.key} holds no public Ed25519 key in PEM`)
@@ -100,8 +149,10 @@ const verify = Effect.fnUntraced(function* (
   const statement = Option.getOrUndefined(decode(opened))
   if (statement === undefined) return yield* unacceptable({ _tag: "StatementOfOtherKind" })
   const { findings, inputs, outcome } = statement.predicate
-  const mismatch = findMismatch(statement, options)
+  const mismatch = findMismatch(statement, options) ?? findUnnamed(statement)
   if (mismatch !== undefined) return yield* unacceptable(mismatch)
+  const wrong = findWrongReader(statement, yield* openCarried(options.carried, keys))
+  if (wrong !== undefined) return yield* unacceptable(wrong)
   const changed = options.rules === undefined ? [] : yield* changedRules(options.rules, inputs.rules.files)
   if (changed.length > 0) return yield* unacceptable({ _tag: "StatementOfOlderRules", names: changed })
   if (outcome === "failure") return yield* unacceptable({ _tag: "StatementFails", count: findings.length })
@@ -109,12 +160,17 @@ const verify = Effect.fnUntraced(function* (
   return { statement, text: opened }
 })
 
+const list = (names: ReadonlyArray<string>): string => (names.length === 0 ? "no model" : oneLine(names.join(", ")))
+
 const summary = ({ predicate }: VerdictStatement): string => {
-  const { coverage, findings, head, repository, shadow, time } = predicate
+  const { carried = [], coverage, findings, head, repository, shadow, time } = predicate
   const unread = countUnread({ ...coverage, unnamed: undefined }) + (coverage.unnamed?.unread ?? 0)
   const rest = unread === 0 ? "" : `, ${count(unread, "file")} not read in full`
   const unpublished = shadow === true ? ", not published" : ""
-  return `Verified: ${oneLine(repository)} at ${head} passes (${count(findings.length, "finding")}${rest}${unpublished}; ${time}).`
+  const readers = carried.map(
+    ({ files, models, run }) => `\n${count(files, "file")} read by run ${oneLine(run)} with ${list(models.names)}`
+  )
+  return `Verified: ${oneLine(repository)} at ${head} passes (${count(findings.length, "finding")}${rest}${unpublished}; ${time}).${readers.join("")}`
 }
 
 export const verifyCommand = Command.make(
@@ -144,15 +200,21 @@ export const verifyCommand = Command.make(
       Flag.withDescription("Files of the branch that the rules are from; refuses a review with other rules"),
       Flag.optional
     ),
+    carried: Flag.String("carried").pipe(
+      Flag.withMetavar("FILE"),
+      Flag.withDescription("Signed statement of an earlier review that read files of this one; may be repeated"),
+      Flag.atLeast(0)
+    ),
     json: jsonFlag
   },
-  Effect.fnUntraced(function* ({ base, file, head, json, key, repository, rules }) {
+  Effect.fnUntraced(function* ({ base, carried, file, head, json, key, repository, rules }) {
     const { statement, text } = yield* verify(file, {
       head,
       key,
       base: Option.getOrUndefined(base),
       repository: Option.getOrUndefined(repository),
-      rules: Option.getOrUndefined(rules)
+      rules: Option.getOrUndefined(rules),
+      carried
     })
     yield* Console.log(json ? text : summary(statement))
   })

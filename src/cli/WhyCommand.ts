@@ -51,6 +51,13 @@ const formatRun = (run: StoryRun, deliveries: ReadonlyMap<string, DeliveryRecord
     ...(run.event_ids.length === 0 ? [] : [`deliveries: ${run.event_ids.join(", ")}`]),
     ...formatOrigin(run, deliveries),
     ...(run.reason === undefined ? [] : [`reason: ${oneLine(inEnglish(run.reason))}`]),
+    ...(run.carried ?? []).map(
+      ({ files, models, run_id: reader }) =>
+        `${count(files, "file")} read by run ${reader} (${oneLine(models.join(", ")) || "no model"}), unchanged since`
+    ),
+    ...(run.members ?? []).map(({ number, run: reader, state }) =>
+      reader === undefined ? `#${number}: read with this group` : `#${number}: ${state ?? "reviewed"} (run ${reader})`
+    ),
     ...(run.notices ?? []).map((notice) => `notice: ${oneLine(inEnglish(notice))}`),
     ...run.publications.map(({ channel, error, operation, status, url }) => {
       const problem = error === undefined ? "" : `: ${oneLine(inEnglish(error))}`

@@ -1,10 +1,12 @@
 /** Result of an analysis. Stored before anything is published, so that no crash makes anyone pay for it twice. */
 import { Schema } from "effect"
 import { Coverage } from "./Coverage.ts"
+import { GroupMember } from "./GroupMembers.ts"
 import { Severity } from "./Kinds.ts"
 import { addUsd, noMoney, Usd } from "./Money.ts"
 import { toSnakeCase } from "./Record.ts"
 import { Finding } from "./Problem.ts"
+import { StatusState } from "./Publication.ts"
 import { Reason } from "./Reason.ts"
 import { RepositorySettings } from "./RepositorySettings.ts"
 import { ReviewRound } from "./Round.ts"
@@ -91,9 +93,26 @@ export const FilePatch = Schema.Struct({
   /** Independent of the position of the hunks in the file (review/PatchId.ts). */
   id: Schema.String,
   /** First lines of the hunks on the old and the new side, if the file has findings: their lines are relative to these. */
-  starts: Schema.optional(Schema.Array(Schema.Tuple([Schema.Int, Schema.Int])))
+  starts: Schema.optional(Schema.Array(Schema.Tuple([Schema.Int, Schema.Int]))),
+  /** Position in `carried` of the review that read it. Absent for a file that this review read. */
+  carried: Schema.optional(Schema.Int)
 })
 export type FilePatch = typeof FilePatch.Type
+
+/** A review that read files which a later one did not read again. */
+export const CarriedReview = Schema.Struct({
+  run: Schema.String,
+  head: Schema.String,
+  /** Digest of its configuration. */
+  configuration: Schema.String,
+  /** Models that responded to it, sorted. */
+  models: Schema.Array(Schema.String),
+  /** SHA-256 of its statement, in hex. Absent if it had none. */
+  statement: Schema.optional(Schema.String),
+  /** Number of these files. */
+  files: Schema.Int
+})
+export type CarriedReview = typeof CarriedReview.Type
 
 /** A finding that verification refuted: it is not published. */
 export const RefutedFinding = Schema.Struct({
@@ -140,6 +159,16 @@ export const ReviewInputs = Schema.Struct({
 })
 export type ReviewInputs = typeof ReviewInputs.Type
 
+/** A pull request of a reviewed merge group, and the state of its own verdict. */
+export const MemberVerdict = Schema.Struct({
+  ...GroupMember.fields,
+  /** Its last review, of the merged commit where the group names it. Absent: it has none into the base branch. */
+  run: Schema.optional(Schema.String),
+  /** Absent without a review: the review of the group read its files. */
+  state: Schema.optional(StatusState)
+})
+export type MemberVerdict = typeof MemberVerdict.Type
+
 export const Analysis = Schema.Struct({
   findings: Schema.Array(Finding),
   /** Findings that are in none of the other lists. Absent if there is none. */
@@ -174,8 +203,12 @@ export const Analysis = Schema.Struct({
   /** Fingerprints of the findings that people with the permission had dismissed when the review ended (`review.dismissal`). */
   dismissed: Schema.optional(Schema.Array(Schema.String)),
   patches: Schema.optional(Schema.Array(FilePatch)),
+  /** Reviews that read the files which this one did not read again. Absent if it read all. */
+  carried: Schema.optional(Schema.Array(CarriedReview)),
   /** Rules of the repository that applied to what was read. Absent if there is none. */
   rules: Schema.optional(Schema.Array(RuleUse)),
+  /** Pull requests of a merge group in the order of merging. Absent if they are not known, and for other changes. */
+  members: Schema.optional(Schema.Array(MemberVerdict)),
   /** Settings that the repository chose. Absent if its workspace permits none. */
   settings: Schema.optional(RepositorySettings),
   /** Absent where nothing was reviewed, such as for a reply. */

@@ -1,7 +1,7 @@
 /** Builds the statement of a verdict from the record of its review: equal records give equal statements, byte by byte. Pure. */
 import { createHash } from "node:crypto"
 import { openFindings } from "./Analysis.ts"
-import type { Analysis } from "./Analysis.ts"
+import type { Analysis, CarriedReview } from "./Analysis.ts"
 import { hostTrigger } from "./Change.ts"
 import type { Change } from "./Change.ts"
 import type { Coverage } from "./Coverage.ts"
@@ -10,7 +10,7 @@ import type { Finding } from "./Problem.ts"
 import { isMergeable } from "./Kinds.ts"
 import { decideVerdict } from "./Verdict.ts"
 import { predicateType, statementType } from "./VerdictStatement.ts"
-import type { StatedFinding, VerdictStatement } from "./VerdictStatement.ts"
+import type { StatedFinding, StatedReader, VerdictStatement } from "./VerdictStatement.ts"
 
 /** The review that a statement is about. */
 interface StatedReview {
@@ -60,17 +60,28 @@ const stateCoverage = ({ changed, lines, reviewed, skipped, unnamed, unusable }:
       })
 })
 
+const stateModels = (names: ReadonlyArray<string>) => ({ ...sha256(names), names })
+
+const stateReader = ({ configuration, files, head, models, run, statement }: CarriedReview): StatedReader => ({
+  run,
+  head,
+  configuration: { sha256: configuration },
+  models: stateModels(models),
+  ...(statement === undefined ? {} : { statement: { sha256: statement } }),
+  files
+})
+
 const commit = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 
 /** Returns the statement as JSON. Undefined for a run that is not a review, such as a reply. `time` is in ISO 8601. */
 export const buildStatement = (stated: StatedReview, time: string): string | undefined => {
   const { analysis, base, change, configHash, head, review, runId, shadow } = stated
-  const { findings, inputs, models, folded = [], private: delivered = [], privateRefuted, refuted = [] } = analysis
+  const { carried, findings, inputs, members, models } = analysis
+  const { folded = [], private: delivered = [], privateRefuted, refuted = [] } = analysis
   if (inputs === undefined || analysis.reply !== undefined || analysis.triage !== undefined) return undefined
   const { baseRef, target } = change
   const { branch, kind, number } = target
   const open = openFindings(analysis)
-  const named = models.toSorted()
   const statement: VerdictStatement = {
     _type: statementType,
     subject: [{ name: change.repo.fullName, digest: { [commit.test(head) ? "gitCommit" : "revision"]: head } }],
@@ -91,9 +102,13 @@ export const buildStatement = (stated: StatedReview, time: string): string | und
       inputs: {
         configuration: { sha256: configHash },
         prompts: { sha256: inputs.prompts },
-        models: { ...sha256(named), names: named },
+        models: stateModels(models.toSorted()),
         rules: { ...sha256(inputs.rules), files: inputs.rules }
       },
+      ...(carried === undefined ? {} : { carried: carried.map(stateReader) }),
+      ...(members === undefined
+        ? {}
+        : { members: members.map(({ state, ...member }) => ({ ...member, outcome: state ?? "unreviewed" })) }),
       coverage: stateCoverage(analysis.coverage),
       findings: open.map(withTitle),
       ...(folded.length === 0 ? {} : { folded: folded.map(({ finding }) => stateFinding(finding)) }),

@@ -3,6 +3,7 @@
  * converts them to this.
  */
 import { Schema } from "effect"
+import { GroupMember } from "./GroupMembers.ts"
 import { TargetKind, TriggerKind } from "./Kinds.ts"
 import { TargetKey } from "./Keys.ts"
 
@@ -115,6 +116,8 @@ export const Change = Schema.Struct({
   commits: Schema.optional(Schema.Int),
   /** Ids of the commits of a push that a search found, at most 100. Deliveries of the pushes that it was made of name them as heads. */
   covers: Schema.optional(Schema.Array(Schema.String)),
+  /** Pull requests of a merge group in the order of merging. Absent if they are not known. */
+  members: Schema.optional(Schema.Array(GroupMember)),
   /** Person who requested this review by comment or chat: windows and "already reviewed" do not apply. */
   requestedBy: Schema.optional(Schema.String),
   /** Present for the kind `comment` if there is no comment at the host: nothing is written there. */
@@ -189,6 +192,12 @@ export const toDecided = (change: Change): Change => {
     : change
 }
 
+/** Returns the changes whose reviews and decisions of people count for this one: of a merge group all its pull requests. */
+export const listDecided = (change: Change): ReadonlyArray<Change> =>
+  change.members === undefined
+    ? [toDecided(change)]
+    : change.members.map(({ number }) => ({ ...change, target: { kind: "pull_request", number } }))
+
 export const decidedKey = (change: Change): TargetKey => targetKey(toDecided(change))
 
 /** Returns the change, issue or commit below which a comment is; other changes themselves. */
@@ -205,7 +214,7 @@ export const discussedKey = (change: Parameters<typeof targetKey>[0] & Pick<Chan
 
 /** Returns the change whose target is words about another one that are no comment at the host. `id` names them. */
 export const toWordsAbout = (
-  { covers: _covers, full: _full, requestedBy: _requester, ...reviewed }: Change,
+  { covers: _covers, full: _full, members: _members, requestedBy: _requester, ...reviewed }: Change,
   head: string,
   { author, id, source }: { readonly author: string; readonly id: string; readonly source: WordSource }
 ): Change => ({

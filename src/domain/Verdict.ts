@@ -1,7 +1,7 @@
 /** Computes the commit status of a review. Pure. */
 import type { Reason } from "./Reason.ts"
 import { countBySeverity, countedSeverities, countProblems, isRefusedByBudget } from "./Analysis.ts"
-import type { Analysis } from "./Analysis.ts"
+import type { Analysis, MemberVerdict } from "./Analysis.ts"
 import { countUnread, hasUnreadText, isMostlyRead } from "./Coverage.ts"
 import { severityRank } from "./Kinds.ts"
 import type { Severity } from "./Kinds.ts"
@@ -18,6 +18,20 @@ interface VerdictSettings {
  * was not read, unless the configuration allows the latter.
  */
 export const decideVerdict = (
+  analysis: Pick<Analysis, "findings" | "dismissed" | "private" | "coverage" | "members">,
+  settings: VerdictSettings
+): StatusState => {
+  const own = decideOwn(analysis, settings)
+  const states = unpassedMembers(analysis).map(({ state }) => state)
+  if (own === "failure" || states.length === 0) return own
+  return states.includes("failure") || settings.unread === "fail" ? "failure" : "neutral"
+}
+
+/** Returns the pull requests of a merge group whose own verdict is no success: the group does not pass either. */
+export const unpassedMembers = ({ members = [] }: Pick<Analysis, "members">): ReadonlyArray<MemberVerdict> =>
+  members.filter(({ state }) => state !== undefined && state !== "success")
+
+const decideOwn = (
   analysis: Pick<Analysis, "findings" | "dismissed" | "private" | "coverage">,
   { unread, status_fail_on: failOn }: VerdictSettings
 ): StatusState => {
@@ -28,10 +42,16 @@ export const decideVerdict = (
   return unread === "fail" ? "failure" : "neutral"
 }
 
+type Described = Pick<Analysis, "findings" | "dismissed" | "private" | "skipped" | "coverage" | "usage">
+
 /** Returns the description of the status. */
-export const describe = (
-  analysis: Pick<Analysis, "findings" | "dismissed" | "private" | "skipped" | "coverage" | "usage">
-): Reason => {
+export const describe = (analysis: Described & Pick<Analysis, "members">): Reason => {
+  const found = describeOwn(analysis)
+  const changes = unpassedMembers(analysis).map(({ number }) => `#${number}`)
+  return changes.length === 0 ? found : { _tag: "MembersUnpassed", found, changes }
+}
+
+const describeOwn = (analysis: Described): Reason => {
   const { coverage, skipped, usage } = analysis
   const counted = countedSeverities(analysis)
   const count = counted.length

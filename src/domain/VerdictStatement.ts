@@ -25,6 +25,28 @@ const StatedFinding = Schema.Struct({
 })
 export type StatedFinding = typeof StatedFinding.Type
 
+/** Models that responded, as `provider/model`, sorted. */
+const Models = Schema.Struct({ ...Sha256.fields, names: Schema.Array(Schema.String) })
+
+/** An earlier review that read files of the change. `statement`: digest of its own statement. */
+const StatedReader = Schema.Struct({
+  run: Schema.String,
+  head: Schema.String,
+  configuration: Sha256,
+  models: Models,
+  statement: Schema.optional(Sha256),
+  files: Schema.Int
+})
+export type StatedReader = typeof StatedReader.Type
+
+const StatedMember = Schema.Struct({
+  number: Schema.Int,
+  /** The commit that was merged, where the group has a merge of it. */
+  head: Schema.optional(Schema.String),
+  run: Schema.optional(Schema.String),
+  outcome: Schema.Literals([...StatusState.literals, "unreviewed"])
+})
+
 export const statementType = "https://in-toto.io/Statement/v1"
 export const predicateType = "urn:aicr:verdict:v1"
 
@@ -59,10 +81,13 @@ export const VerdictStatement = Schema.Struct({
     inputs: Schema.Struct({
       configuration: Sha256,
       prompts: Sha256,
-      /** Models that responded, as `provider/model`, sorted. */
-      models: Schema.Struct({ ...Sha256.fields, names: Schema.Array(Schema.String) }),
+      models: Models,
       rules: Schema.Struct({ ...Sha256.fields, files: Schema.Array(RuleDigest) })
     }),
+    /** Reviews that read the files which this one did not read again, because their patches are the same. Absent if it read all. */
+    carried: Schema.optional(Schema.Array(StatedReader)),
+    /** Pull requests of a merge group, each with its own verdict: `unreviewed` if only the review of the group read it. */
+    members: Schema.optional(Schema.Array(StatedMember)),
     coverage: Schema.Struct({
       /** Changed lines that were read, and those that were to be read. */
       lines: Schema.Int,

@@ -220,6 +220,9 @@ export const replayRun = Effect.fn("replayRun")(function* (
     focus: record.focus,
     filters: record.filters,
     previous: record.previous,
+    recordedUnchanged: new Set(
+      run.analysis.coverage.skipped.flatMap(({ path, reason }) => (reason === "unchanged" ? [path] : []))
+    ),
     round: record.round,
     lessons: record.lessons,
     acceptance: record.acceptance,

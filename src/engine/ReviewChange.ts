@@ -10,7 +10,8 @@ import { Agent } from "../agent/Agent.ts"
 import type { AgentError, AgentReport, PassProgress } from "../agent/Agent.ts"
 import type { CheckoutError } from "../vcs/Checkout.ts"
 import { addUsage, isRefusedByBudget, noUsage } from "../domain/Analysis.ts"
-import type { Analysis, FoldedFinding } from "../domain/Analysis.ts"
+import type { Analysis, FilePatch, FoldedFinding } from "../domain/Analysis.ts"
+import { carriedReaders } from "../domain/CarriedReview.ts"
 import { boundCoverage, countSkipped, hasUnreadText, isMostlyRead } from "../domain/Coverage.ts"
 import type { Coverage } from "../domain/Coverage.ts"
 import type { Finding } from "../domain/Problem.ts"
@@ -66,6 +67,8 @@ export interface ReviewInput extends Omit<PlanInput, "onProgress"> {
   readonly issueCode?: IssueCodeInput | undefined
   /** Leaked credentials of a recorded review, which take the place of those that are found. */
   readonly recordedCredentials?: ReadonlyArray<Finding> | undefined
+  /** Files that a recorded review did not read again. Its record has patches without secrets, which have other digests. */
+  readonly recordedUnchanged?: ReadonlySet<string> | undefined
   /** False if a review that fails is attempted again, so that failed passes are repeated. Default: true. */
   readonly isLastAttempt?: boolean | undefined
   /** Receives the current step, for people who wait. */
@@ -124,6 +127,12 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
     ...shown,
     notices: [...(chosen?.notices ?? []), ...shown.notices],
     ...(chosen === undefined ? {} : { settings: chosen.settings }),
+    ...carriedReaders(
+      shown,
+      previous,
+      carried.unchanged.map(({ path }) => path)
+    ),
+    ...(carried.unchanged.length > 0 && previous?.restricted === true ? { restricted: true as const } : {}),
     inputs: carried.unchanged.length === 0 ? noted.inputs() : withCarriedRules(noted.inputs(), previous?.inputs),
     ...(checked.length === 0 ? {} : { checked })
   }
@@ -139,16 +148,22 @@ const threadMemory = ({ review }: Workspace): number =>
  */
 const carryOver = Effect.fnUntraced(function* (
   change: ChangeThread,
-  { files }: ReadChange,
-  { previous, round, workspace }: ReviewInput
+  read: ReadChange,
+  { previous, recordedUnchanged, round, workspace }: ReviewInput
 ): Effect.fn.Return<CarriedFiles, AnalysisError> {
+  const { files } = read
   const { incremental } = workspace.review
   const none: CarriedFiles = { files, unchanged: [], findings: [], late: [], folded: [] }
   if (previous === undefined || round?.rereads === true || (!incremental && round === undefined)) return none
   const late = new Set(previous.late?.map(({ fingerprint }) => fingerprint))
   const hidden = [...(previous.late ?? []), ...(previous.folded ?? []).map(({ finding }) => finding)]
   const claims = [...previous.findings, ...hidden].filter(({ fact }) => fact === undefined)
-  const { unchanged, findings } = yield* change.run("carry", claims, previous.patches, !incremental)
+  const { patches } = previous
+  const known =
+    recordedUnchanged === undefined
+      ? patches
+      : recordedPatches(patches, yield* patchesOf(change, read, ({ path }) => recordedUnchanged.has(path), []))
+  const { unchanged, findings } = yield* change.run("carry", claims, known, !incremental)
   const positions = new Set(unchanged)
   const { folded, others } = splitFolded(findings, previous.folded)
   const published = others.filter(({ fingerprint }) => !late.has(fingerprint))
@@ -160,6 +175,15 @@ const carryOver = Effect.fnUntraced(function* (
     folded
   }
 })
+
+/** Returns the earlier patches of the files with a present one, under its digest. */
+const recordedPatches = (earlier: Analysis["patches"], present: ReadonlyArray<FilePatch>) => {
+  const ids = new Map(present.map(({ id, path }) => [path, id]))
+  return earlier?.flatMap((patch) => {
+    const id = ids.get(patch.path)
+    return id === undefined ? [] : [{ ...patch, id }]
+  })
+}
 
 /** Returns the patches to store: those of files that were read completely, or whose earlier review is still valid. */
 const patchesOf = (

@@ -8,6 +8,7 @@ import type { EventFacts, HostEvent } from "../domain/HostEvent.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
 import type { InlineComment, ReviewEvent, StatusDetails, StatusState } from "../domain/Publication.ts"
 import type { HeadRepo, Person, Repo } from "../domain/Change.ts"
+import type { QueuedCommit } from "../domain/GroupMembers.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
 import type { HostHooks } from "./hosts/HostHooks.ts"
 import type { ForgeError } from "./ForgeError.ts"
@@ -128,6 +129,14 @@ export interface HostPull {
   readonly mergedBy?: Person | undefined
 }
 
+/** The merge queue of a repository. */
+export interface HostMergeQueue {
+  /** Returns at most 100 commits of the branch of a group, its tip first. */
+  readonly commits: (repo: Repo, branch: string) => Effect.Effect<ReadonlyArray<QueuedCommit>, ForgeError>
+  /** Returns the numbers of the pull requests that are queued into a branch, by the tips of the branches of the queue. */
+  readonly tips: (repo: Repo, baseRef: string) => Effect.Effect<ReadonlyMap<string, number>, ForgeError>
+}
+
 interface HostBranch {
   readonly commit: string
   readonly isProtected: boolean
@@ -220,6 +229,8 @@ export interface ForgeClient {
     repo: Repo,
     of: { readonly branch?: string | undefined; readonly until?: number | undefined }
   ) => Effect.Effect<string | undefined, ForgeError>
+  /** Undefined where the host has no merge queue. */
+  readonly mergeQueue?: HostMergeQueue
   /** Account of the credentials. */
   readonly self: Effect.Effect<Account, ForgeError>
   /** Numeric id of the repository at the host. */

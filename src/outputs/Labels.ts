@@ -4,6 +4,7 @@ import { hasUnreadText, isMostlyRead } from "../domain/Coverage.ts"
 import type { SkipReason } from "../domain/Coverage.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import type { FindingState } from "../domain/FindingState.ts"
+import type { StatusState } from "../domain/Publication.ts"
 import { findText, valueText } from "../text/Render.ts"
 import type { LanguageTexts } from "../text/Render.ts"
 import { en } from "../text/en.ts"
@@ -53,6 +54,9 @@ export interface Labels {
   readonly coverage: (counts: CoverageCounts) => string
   readonly read: string
   readonly leftOut: string
+  /** Heading of the pull requests of a merge group, and their states; `pending` without a review of their own. */
+  readonly members: string
+  readonly memberStates: Readonly<Record<StatusState, string>>
   /** Instructions of the base branch, and those that do not exist. */
   readonly instructions: string
   readonly notFound: string
@@ -212,6 +216,13 @@ const english: Labels = {
   },
   read: "Read",
   leftOut: "Not read, or not in full",
+  members: "Pull requests",
+  memberStates: {
+    success: "passed",
+    failure: "not passed",
+    neutral: "not read in full",
+    pending: "without a review of its own, read with this group"
+  },
   instructions: "Instructions applied",
   notFound: "Not found",
   settings: "Settings of the repository applied",
@@ -355,6 +366,13 @@ const chinese: Labels = {
   },
   read: "已读",
   leftOut: "未读或未完整读取",
+  members: "合并请求",
+  memberStates: {
+    success: "已通过",
+    failure: "未通过",
+    neutral: "未完整读取",
+    pending: "没有自己的评审，随此组一同读取"
+  },
   instructions: "已应用的说明",
   notFound: "未找到",
   settings: "已应用的仓库设置",

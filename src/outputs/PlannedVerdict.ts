@@ -6,7 +6,7 @@ import type { Change } from "../domain/Change.ts"
 import { hasUnreadText, isMostlyRead } from "../domain/Coverage.ts"
 import type { RunVerdict } from "../domain/HeadVerdict.ts"
 import type { Publication } from "../domain/Publication.ts"
-import { decideVerdict, describe } from "../domain/Verdict.ts"
+import { decideVerdict, describe, unpassedMembers } from "../domain/Verdict.ts"
 import { setsStatus } from "./StatusEnd.ts"
 
 /** Returns the verdict of a review. A channel that ends requests for changes has no problem to publish. */
@@ -21,5 +21,8 @@ export const planVerdict = (
   isShown: setsStatus(workspace, change),
   isClean:
     plan.some(({ operation }) => operation._tag === "Verdict") ||
-    (countedSeverities(analysis).length === 0 && isMostlyRead(analysis.coverage) && !hasUnreadText(analysis.coverage))
+    (countedSeverities(analysis).length === 0 &&
+      unpassedMembers(analysis).length === 0 &&
+      isMostlyRead(analysis.coverage) &&
+      !hasUnreadText(analysis.coverage))
 })

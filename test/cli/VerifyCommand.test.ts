@@ -158,6 +158,54 @@ describe("aicr verify", () => {
   })
 })
 
+describe("--carried", () => {
+  const digest = digestText
+  const earlier = stated(analysis({ models: ["p/earlier"] }))
+  const reader = { run: "run-1", head, configuration: "1".repeat(64), models: ["p/earlier"], files: 1 }
+  const unchanged = { reviewed: [], skipped: [{ path: "a.ts", reason: "unchanged" as const }], lines: 0 }
+  const later = (more: object) =>
+    signStatement(
+      stated(
+        analysis({ models: [], coverage: unchanged, carried: [{ ...reader, statement: digest(earlier), ...more }] })
+      ),
+      key
+    )
+  const run = (text: string, ...files: ReadonlyArray<string>) =>
+    verify(text, ["--head", head, "--key", keys, ...files.flatMap((one) => ["--carried", one])])
+  const first = file("first.json", signStatement(earlier, key))
+
+  it("accepts the statement that it carries on from, and names its models", async () => {
+    const { code, out } = await run(later({}), first)
+    expect(out).toContain("\n1 file read by run run-1 with p/earlier")
+    expect(code).toBe(0)
+    expect((await run(later({}))).code).toBe(0)
+  })
+
+  it.each([
+    ["other models", later({ models: ["p/other"] }), first, "states another run, head, configuration or models"],
+    ["another configuration", later({ configuration: "2".repeat(64) }), first, "states another run"],
+    ["another statement", later({ statement: digest("other") }), first, "is not a statement that it carries on from"],
+    [
+      "a statement of another key",
+      later({}),
+      file("foreign.json", signStatement(earlier, other)),
+      "signed with the key"
+    ]
+  ])("refuses %s", async (_, text, given, message) => {
+    const { code, out } = await run(text, given)
+    expect(out).toContain(message)
+    expect(code).toBe(1)
+  })
+
+  it("refuses a verdict about files that no review is stated to have read", async () => {
+    const text = signStatement(stated(analysis({ models: [], coverage: unchanged })), key)
+    expect(await run(text)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining("no review that read 1 unchanged file")
+    })
+  })
+})
+
 describe("--rules", () => {
   const rules: ReadonlyArray<RuleDigest> = [
     { name: ".aicr/", sha256: digestNames(["one.md"]) },

@@ -85,3 +85,22 @@ describe("the verdict on a commit", () => {
     expect(words(little)).toBe("No problems found in what was read; 89 of 100 changed lines read")
   })
 })
+
+describe("the verdict on a merge group", () => {
+  const states = (...members: ReadonlyArray<"success" | "failure" | "neutral" | undefined>) => ({
+    ...analysis([]),
+    members: members.map((state, at) => ({ number: at + 1, ...(state === undefined ? {} : { run: "r", state }) }))
+  })
+  it.each([
+    ["all passed, or were read with the group", states("success", undefined), "neutral", "success"],
+    ["one failed", states("success", "failure"), "ignore", "failure"],
+    ["one was not read in full", states("neutral", "success"), "neutral", "neutral"],
+    ["one was not read in full", states("neutral", "success"), "fail", "failure"]
+  ] as const)("%s", (_, group, setting, expected) => {
+    expect(decideVerdict(group, { unread: setting })).toBe(expected)
+  })
+
+  it("names the pull requests that did not pass", () => {
+    expect(words(states("success", "failure", "neutral"))).toBe("No problems found; not passed: #2, #3")
+  })
+})

@@ -8,6 +8,8 @@ import { expect, it } from "vitest"
 import { nativeAgentLayer } from "../../src/agent/AgentLayer.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { targetKey } from "../../src/domain/Change.ts"
+import type { Analysis } from "../../src/domain/Analysis.ts"
+import { namedReaders } from "../../src/domain/CarriedReview.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { replayReads, replayRun } from "../../src/engine/ReplayRun.ts"
 import type { ReviewRecord } from "../../src/engine/record/ReviewRecord.ts"
@@ -191,6 +193,16 @@ const change: Change = {
   target: { kind: "pull_request", number: 1 }
 }
 
+/** The analysis of an earlier review, of which the next one reads every second file again. */
+const withReader = (analysis: Analysis): Analysis =>
+  namedReaders({
+    run: "earlier",
+    head: commit("earlier"),
+    configuration: "2".repeat(64),
+    statement: "3".repeat(64),
+    analysis: { ...analysis, patches: analysis.patches?.filter((_, at) => at % 2 === 0) }
+  })
+
 /** Reviews on record, then replays, and returns both statements. `alter` changes the record between. */
 const reviewTwice = (seed: number, alter = (text: string) => text) =>
   Effect.gen(function* () {
@@ -199,21 +211,27 @@ const reviewTwice = (seed: number, alter = (text: string) => text) =>
     const { diff, record } = generate(seed)
     const id = `run-${seed}`
     const fenceKey = `fence ${seed}`
-    const analysis = yield* reviewOnRecord(
+    const review = (as: string, previous: Analysis | undefined) =>
+      reviewOnRecord(
+        as,
+        {
+          snapshot,
+          workspace,
+          checkout: replayReads(record, diff).checkout,
+          title: record.title,
+          description: record.description,
+          filters: record.filters,
+          ...(previous === undefined ? {} : { previous })
+        },
+        undefined
+      ).pipe(
+        Effect.scoped,
+        Effect.provide(nativeAgentLayer.pipe(Layer.provideMerge(scripted(seed)), Layer.merge(Catalog.layerOffline))),
+        Effect.provideService(ModelRun, { id: as, repository: "r", fenceKey })
+      )
+    const analysis = yield* review(
       id,
-      {
-        snapshot,
-        workspace,
-        checkout: replayReads(record, diff).checkout,
-        title: record.title,
-        description: record.description,
-        filters: record.filters
-      },
-      undefined
-    ).pipe(
-      Effect.scoped,
-      Effect.provide(nativeAgentLayer.pipe(Layer.provideMerge(scripted(seed)), Layer.merge(Catalog.layerOffline))),
-      Effect.provideService(ModelRun, { id, repository: "r", fenceKey })
+      pick(4, seed, "earlier") === 0 ? withReader(yield* review("earlier", undefined)) : undefined
     )
     const dismissed = analysis.findings.slice(0, pick(2, seed, "dismissed")).map(({ fingerprint }) => fingerprint)
     const run: Run = {
@@ -258,6 +276,7 @@ const reviewTwice = (seed: number, alter = (text: string) => text) =>
 it(`${replays} recorded reviews give the same statement again, byte by byte`, { timeout: 600_000 }, async () => {
   let findings = 0
   let digests = 0
+  let carried = 0
   for (let seed = 0; seed < replays; seed++) {
     const { analysis, recorded = "", replay } = await Effect.runPromise(reviewTwice(seed))
     expect({ seed, differences: replay.statement?.differences, missing: replay.missing }).toEqual({
@@ -268,7 +287,9 @@ it(`${replays} recorded reviews give the same statement again, byte by byte`, { 
     expect(replay.statement?.text).toBe(recorded)
     findings += analysis.findings.length
     digests += analysis.private?.length ?? 0
+    carried += analysis.carried?.length ?? 0
   }
+  expect(carried).toBeGreaterThan(replays / 20)
   expect(findings).toBeGreaterThan(replays / 2)
   expect(digests).toBeGreaterThan(replays / 10)
 })

@@ -1,6 +1,6 @@
 /** GitHub dialect of the fake forge (Enterprise paths): responses, refusals, pages and signed webhooks. */
 import { createHmac } from "node:crypto"
-import { git, gitOnce, hasCommit } from "../../demo/DemoForgeGit.ts"
+import { git, gitOnce, hasCommit, listTips } from "../../demo/DemoForgeGit.ts"
 import { newestFirst, readTip } from "./FakeCommits.ts"
 import { lineAt } from "../../demo/DemoForgeDiff.ts"
 import { page, findRepository } from "../../demo/DemoForgeDialect.ts"
@@ -173,6 +173,15 @@ const createReview = async ({ state, request, url }: ApiContext, pull: DemoPull)
 }
 
 const repo = "/repos/{owner}/{repo}"
+const commitJson = async ({ directory }: DemoRepository, sha: string) => {
+  const [parents = "", ...message] = (await git(directory, ["log", "-1", "--format=%P%n%B", sha])).split("\n")
+  return {
+    sha,
+    parents: parents === "" ? [] : parents.split(" ").map((parent) => ({ sha: parent })),
+    commit: { message: message.join("\n").trim() }
+  }
+}
+
 const routes: ReadonlyArray<DemoRoute> = [
   { method: "GET", path: "/user", answer: ({ request, url }) => ({ status: 200, body: userJson(request.user, url) }) },
   {
@@ -200,7 +209,21 @@ const routes: ReadonlyArray<DemoRoute> = [
       const { query } = context.request
       if (repository === undefined) return notFound
       const found = await newestFirst(repository, query.get("sha"), query.get("until"))
-      return found === undefined ? notFound : { status: 200, body: found.map((sha) => ({ sha })) }
+      return found === undefined
+        ? notFound
+        : { status: 200, body: await Promise.all(found.map((sha) => commitJson(repository, sha))) }
+    }
+  },
+  {
+    method: "GET",
+    path: `${repo}/git/matching-refs/{ref}`,
+    answer: async (context) => {
+      const repository = findRepository(context)
+      if (repository === undefined) return notFound
+      const prefix = (context.params["ref"] ?? "").replace(/^heads\//, "")
+      const tips = (await listTips(repository.directory)).filter(({ name }) => name.startsWith(prefix))
+      const body = tips.map(({ id, name }) => ({ ref: `refs/heads/${name}`, object: { type: "commit", sha: id } }))
+      return { status: 200, body }
     }
   },
   {

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Context, Effect } from "effect"
 import { describe, expect, it } from "vitest"
-import type { ForgeClient } from "../../src/forge/Forge.ts"
+import type { ForgeClient, HostMergeQueue } from "../../src/forge/Forge.ts"
 import type { Writing } from "../../src/forge/WriteOwner.ts"
 import type { Gateway } from "../../src/llm/Gateway.ts"
 import type { ModelRun } from "../../src/llm/ModelRun.ts"
@@ -62,6 +62,7 @@ type Unowned = {
   | "commitComments"
   | "conversations"
   | "issues"
+  | "mergeQueue"
   | "threads"
   | "verdicts"
   | "hooks"
@@ -76,6 +77,7 @@ describe("owners", () => {
     same<Requires<Context.Service.Shape<typeof Outputs>["send"]>, Writing>(true)
     same<Unowned, never>(true)
     same<Requires<ForgeClient["changes"][keyof ForgeClient["changes"]]>, never>(true)
+    same<Requires<HostMergeQueue[keyof HostMergeQueue]>, never>(true)
     same<Requires<ForgeClient["issues"]["create"]>, Writing>(true)
     same<Requires<ForgeClient["issues"]["edit"]>, Writing>(true)
     same<Requires<ForgeClient["issues"]["remove"]>, Writing>(true)

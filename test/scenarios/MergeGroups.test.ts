@@ -118,6 +118,31 @@ it("a group with the reviewed patches has the verdict of its pull request, witho
   expect(again.body).toMatchObject({ accepted: false, reason: "already_reviewed" })
 }, 240_000)
 
+it("a group of several reviewed pull requests has the worst of their verdicts, without a call", async () => {
+  findIn("fails")
+  const first = await reviewed("joined-one", "success")
+  const second = await reviewed("joined-two", "success")
+  const calls = host.model.requests.length
+  const requests = host.forge.requests.length
+  const group = await queued([first, second])
+  await ends(group, "success")
+  expect(host.model.requests).toHaveLength(calls)
+  const reads = host.forge.requests
+    .slice(requests)
+    .filter(({ method, path }) => method === "GET" && path.startsWith("/repos"))
+  expect(reads).toHaveLength(3)
+  expect(Object(checksOf(group)[0]?.output).text).toContain(`- #${first.number}: passed\n- #${second.number}: passed`)
+
+  const failing = await reviewed("fails", "failure")
+  const before = host.model.requests.length
+  const mixed = await queued([failing, first])
+  await ends(mixed, "failure")
+  expect(host.model.requests).toHaveLength(before)
+  const { text, annotations } = Object(checksOf(mixed)[0]?.output)
+  expect(text).toContain(`- #${failing.number}: not passed\n- #${first.number}: passed`)
+  expect(annotations).toMatchObject([{ path: "fails.ts", title: "Problem of fails" }])
+}, 240_000)
+
 it("a problem fails the group with a remark, until a person dismisses it on the pull request", async () => {
   findIn("wrong")
   const pull = await reviewed("wrong", "failure")

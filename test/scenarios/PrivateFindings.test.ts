@@ -72,6 +72,19 @@ const ended = async (name: string) => {
   return pull
 }
 
+/** Follows the events of the dashboard. Returns the text that arrived so far. */
+const follow = async ({ token }: AdminSession, path: string): Promise<() => string> => {
+  const response = await fetch(`${at.aicr.url}/api/admin${path}`, { headers: { authorization: `Bearer ${token}` } })
+  expect(response.status).toBe(200)
+  let text = ""
+  const read = async () => {
+    for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString()
+  }
+  // The connection ends with the service.
+  void read().catch(() => {})
+  return () => text
+}
+
 /** Returns what people and programs get about all reviews. */
 const outputs = async (admin: AdminSession): Promise<ReadonlyArray<readonly [string, string]>> => {
   const runs = await admin.items("/runs")
@@ -90,6 +103,13 @@ const outputs = async (admin: AdminSession): Promise<ReadonlyArray<readonly [str
     "/queue",
     "/story?repo=team/one&number=1",
     "/events",
+    "/stats/timeline",
+    "/stats/providers",
+    "/stats/findings?by=severity",
+    "/chat/notices",
+    "/chat/requests",
+    "/nodes",
+    "/budgets",
     ...ids.flatMap((id) => [`/runs/${id}`, `/runs/${id}/log`, `/runs/${id}/calls`])
   ]
   const replies = await Promise.all(
@@ -119,13 +139,19 @@ const outputs = async (admin: AdminSession): Promise<ReadonlyArray<readonly [str
       )
     ],
     ["log", at.aicr.log],
+    ["metrics", await (await fetch(`${at.aicr.url}/metrics`)).text()],
+    ["replay", await aicr("replay", String(ids[0]), "--json", "--config", join(at.directory, "config.yaml"))],
     ["why", await aicr("why", "team/one#1", "--config", join(at.directory, "config.yaml"))]
   ]
 }
 
 it("has its words in the message to maintainers, and nowhere else", { timeout: 120_000 }, async () => {
   const admin = await AdminSession.open(at.aicr.url)
+  const live = [await follow(admin, "/live"), await follow(admin, "/runs/live")]
   const pull = await ended("first")
+  await waitUntil(() => live.every((text) => text().includes("analysed")), {
+    describe: () => live.map((f) => f()).join()
+  })
   expect(maintainers.got).toHaveLength(1)
   for (const word of [title, message]) expect(maintainers.got[0]).toContain(word)
   expect(pull.comments[0]?.body).toContain("1 problem was delivered to the maintainers only")
@@ -159,6 +185,8 @@ it("has its words in the message to maintainers, and nowhere else", { timeout: 1
   )
   expect(new Set(absent.map(String))).toHaveLength(1)
   expect(absent[0]?.[0]).toBe(404)
-  for (const [place, text] of await outputs(admin))
+  const found = [...(await outputs(admin)), ["events", live.map((text) => text()).join("\n")] as const]
+  expect(found.find(([place]) => place === "replay")?.[1]).toContain('"statement"')
+  for (const [place, text] of found)
     for (const word of words) expect([place, text.includes(word)]).toEqual([place, false])
 })

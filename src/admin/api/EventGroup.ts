@@ -10,7 +10,7 @@ import { byId, number, allowOne, page, paging, searched, sorting, text, time, wo
 import { NotFound, StateConflict } from "./Problems.ts"
 import { Entry } from "./QueueRecords.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
-import { ChangeFinding, conclusion, Publication, runWithEvents } from "./RunRecords.ts"
+import { ChangeFinding, conclusion, Publication, runBasis, runWithEvents } from "./RunRecords.ts"
 import { Reason } from "../../domain/Reason.ts"
 
 const CommitStatus = Schema.Struct({
@@ -31,6 +31,7 @@ const storyParts = {
   runs: Schema.Array(
     Schema.Struct({
       ...runWithEvents,
+      ...runBasis,
       entry_id: field("Id of its queue entry"),
       notices: Schema.optionalKey(Schema.Array(Reason)).annotate({
         description: "What its summary says about parts that were not read"

@@ -344,8 +344,37 @@ export const conclusion = maybeReason(
   "Decision that takes the place of a summary of a model: why no model read the change, what a reply decided, or the decision about an issue"
 )
 
+/** What the verdict of a review rests on besides its own reading. */
+export const runBasis = {
+  carried: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        run_id: text("Id of the review"),
+        head: text("Commit that it reviewed"),
+        models: Schema.Array(Schema.String).annotate({ description: "Models that responded to it" }),
+        files: Schema.Int.annotate({ description: "Number of these files" })
+      }).annotate({ identifier: "CarriedReview", description: "A review that read files which this one did not" })
+    )
+  ).annotateKey({ description: "Reviews that read the files with an unchanged patch; absent if it read all" }),
+  members: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        number: Schema.Int.annotate({ description: "Number of the pull request" }),
+        head: maybe("Commit that was merged, where the group names it"),
+        run: maybe("Id of its review; absent without one"),
+        state: Schema.optionalKey(
+          Schema.Literals(StatusState.literals).annotate({
+            description: "State of its verdict; absent without a review"
+          })
+        )
+      }).annotate({ identifier: "GroupMember", description: "A pull request of a merge group" })
+    )
+  ).annotateKey({ description: "Pull requests of a merge group in the order of merging" })
+}
+
 export const RunDetails = Schema.Struct({
   ...runWithEvents,
+  ...runBasis,
   config_hash: text("Hash of the configuration of the run"),
   entry_id: text("Id of its queue entry"),
   previous: maybe(

@@ -213,9 +213,17 @@ interface RunParts {
   readonly previous: Run | undefined
 }
 
+/** Returns what the verdict of a review rests on besides its own reading. */
+export const basisView = ({ analysis }: Run) =>
+  withoutUndefined({
+    carried: analysis?.carried?.map(({ files, head, models, run }) => ({ run_id: run, head, models, files })),
+    members: analysis?.members
+  })
+
 export const runDetails = (run: RunWithEvents, { deliveries, previous, spans, ...parts }: RunParts) =>
   withoutUndefined({
     ...listedRunView(run),
+    ...basisView(run),
     config_hash: run.configHash,
     entry_id: run.entryId,
     previous: previous?.id,

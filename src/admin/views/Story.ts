@@ -23,7 +23,7 @@ import type { StoredEvent } from "../../store/Receipts.ts"
 import { Runs } from "../../store/Runs.ts"
 import type { Run } from "../../store/Runs.ts"
 import { withEvents } from "./RunEvents.ts"
-import { changeFindings, listedRunView, publicationView } from "./RunViews.ts"
+import { basisView, changeFindings, listedRunView, publicationView } from "./RunViews.ts"
 import type { RunWithEvents } from "./RunViews.ts"
 import { eventView } from "../api/EventRecords.ts"
 import { entryView } from "./Views.ts"
@@ -154,6 +154,7 @@ export const storyParts = ({ deliveries, entries, isPartial, outcomes, runs, sta
   entries: entries.map(entryView),
   runs: runs.map(({ publications, run }) => ({
     ...listedRunView(run),
+    ...basisView(run),
     entry_id: run.entryId,
     notices: run.analysis?.notices ?? [],
     ...withoutUndefined({ conclusion: run.analysis?.conclusion }),

@@ -113,7 +113,33 @@ const RunFacts = ({ run }: { readonly run: RunDetails }) => (
   />
 )
 
+/** Earlier reviews that read files of this one, and the pull requests of a merge group. */
+const Basis = ({ run: { carried = [], members = [] } }: { readonly run: RunDetails }) =>
+  carried.length + members.length === 0 ? null : (
+    <ul>
+      {carried.map(({ files, models, run_id: id }) => (
+        <li key={id}>
+          <Link to="/runs/$id" params={{ id }}>
+            {t("run.carried", { count: files })}
+          </Link>{" "}
+          <span className="mono">{models.join(", ")}</span>
+        </li>
+      ))}
+      {members.map(({ number, run: id, state }) => (
+        <li key={number}>
+          #{number}{" "}
+          {id === undefined ? null : (
+            <Link to="/runs/$id" params={{ id }}>
+              {state ?? id}
+            </Link>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+
 const Models = ({ run }: { readonly run: RunDetails }) => {
+  if (run.models_used.length === 0 && run.carried !== undefined) return null
   if (run.models_used.length === 0)
     return <Empty title={t(isEnded(run.status) ? "run.models.empty" : "run.models.pending")} />
   return (
@@ -252,6 +278,7 @@ export const Run = () => {
               </Panel>
               <Panel title={t("run.models")} flush>
                 <Models run={run} />
+                <Basis run={run} />
               </Panel>
             </div>
           </div>

@@ -15,6 +15,9 @@ export const statementReasons = {
   StatementOfOtherBase: { base: "text", other: "text" },
   StatementOfOtherRepository: { repository: "text", other: "text" },
   StatementOfOlderRules: { names: "texts" },
+  StatementReadersUnnamed: { count: "number" },
+  StatementNotCarried: { file: "text" },
+  StatementCarriedWrongly: { file: "text" },
   StatementFails: { count: "number" },
   StatementInconclusive: { outcome: "text" },
   /** The service has none. */

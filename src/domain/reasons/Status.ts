@@ -19,6 +19,7 @@ export const statusReasons = {
   ProblemsFound: { severities: "reasons", dismissed: "number?" },
   SeverityCount: { count: "number", severity: "text" },
   ReportsLost: { found: "reason", count: "number" },
+  MembersUnpassed: { found: "reason", changes: "texts" },
   FilesUnread: { found: "reason", count: "number" },
   LinesUnread: { found: "reason", lines: "number", changed: "number" },
   NothingToReview: {},

@@ -24,7 +24,16 @@ const names = (inputs: ReviewInputs): string =>
 
 /** Returns the replayed analysis with the decisions of people, which no replay repeats, and the identities of the recorded one. */
 export const statedAnalysis = (recorded: Analysis, replayed: Analysis): Analysis => {
-  const { dismissed, findings, folded = [], inputs, private: delivered = [], privateRefuted, refuted = [] } = recorded
+  const {
+    dismissed,
+    findings,
+    folded = [],
+    inputs,
+    members,
+    private: delivered = [],
+    privateRefuted,
+    refuted = []
+  } = recorded
   const isSameRules = inputs !== undefined && replayed.inputs !== undefined && names(inputs) === names(replayed.inputs)
   return {
     ...replayed,
@@ -34,6 +43,7 @@ export const statedAnalysis = (recorded: Analysis, replayed: Analysis): Analysis
     ...(privateRefuted?.length === replayed.privateRefuted?.length ? { privateRefuted } : {}),
     ...(areSame(toFindings(recorded), toFindings(replayed)) ? { refuted } : {}),
     ...(dismissed === undefined ? {} : { dismissed }),
+    ...(members === undefined ? {} : { members }),
     ...(isSameRules && replayed.inputs !== undefined ? { inputs: { ...replayed.inputs, rules: inputs.rules } } : {})
   }
 }

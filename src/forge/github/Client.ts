@@ -16,6 +16,7 @@ import { githubConversations } from "./Conversations.ts"
 import { githubIssues } from "./Issues.ts"
 import { githubPermissions } from "./Permissions.ts"
 import { githubHooks } from "./Webhooks.ts"
+import { githubMergeQueue } from "./MergeQueue.ts"
 import { githubPulls } from "./Pulls.ts"
 import { makeReviewThreadState } from "./ResolveThread.ts"
 import { githubReviews } from "./Reviews.ts"
@@ -34,6 +35,7 @@ export const githubClient = (profile: TriggerProfile, traffic: HostTraffic["Serv
     ...githubPermissions(host, profile.settings.app !== undefined),
     hooks: githubHooks(host),
     ...githubPulls(rest),
+    mergeQueue: githubMergeQueue(rest),
     ...githubReviews(host),
     ...comments,
     setStatus: githubVerdict(host),

@@ -162,6 +162,14 @@ export const Reaction = Schema.Struct({
 })
 
 export const Commit = Schema.Struct({ sha: Schema.String })
+/** Commit of the branch of a merge group. */
+export const QueuedCommit = Schema.Struct({
+  sha: Schema.String,
+  parents: Schema.Array(Commit),
+  commit: Schema.Struct({ message: Text })
+})
+/** Branch of a merge group. */
+export const QueueRef = Schema.Struct({ ref: Schema.String, object: Commit })
 export const Branch = Schema.Struct({ protected: Schema.Boolean, commit: Commit })
 /** Branch of which only the tip is read. */
 export const Tip = Schema.Struct({ name: Schema.String, commit: Commit })

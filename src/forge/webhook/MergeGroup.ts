@@ -15,11 +15,19 @@ const readBranch = (group: PayloadJson | undefined, key: string): string | undef
   return ref?.startsWith(heads) === true ? optional(() => branch(ref.slice(heads.length), key)) : undefined
 }
 
+/** Returns the prefix of the branches of groups that are merged into a branch. */
+export const queuePrefix = (baseRef: string): string => `${prefix}${baseRef}/`
+
+/** Returns the last pull request in the name of a branch after the prefix. */
+export const readLastPull = (name: string): number | undefined => {
+  const number = Number(lastPull.exec(name)?.[1] ?? 0)
+  return number === 0 ? undefined : number
+}
+
 const toFacts = (name: string, baseRef: string): MergeGroupFacts | undefined => {
-  const queue = `${prefix}${baseRef}/`
+  const queue = queuePrefix(baseRef)
   if (!name.startsWith(queue)) return undefined
-  const [, number] = lastPull.exec(name.slice(queue.length)) ?? []
-  return { branch: name, baseRef, number: number === undefined || Number(number) === 0 ? undefined : Number(number) }
+  return { branch: name, baseRef, number: readLastPull(name.slice(queue.length)) }
 }
 
 /** Returns undefined for a branch that is not of a merge queue into the named branch. */

@@ -60,9 +60,13 @@ export const statusDetails = (
   )
   const { left_out: leftOut, line } = coverageView({ ...coverage, skipped: unreadFirst }, labels, gfm)
   const list = leftOut.map(({ path, reason }) => `- ${path}: ${reason}`)
+  const members = (analysis.members ?? []).map(
+    ({ number, state }) => `- #${number}: ${labels.memberStates[state ?? "pending"]}`
+  )
   const lines = [
     ...(isRefusedByBudget(analysis) ? [labels.cleanUnread] : []),
     line,
+    ...(members.length === 0 ? [] : ["", `**${labels.members}**`, "", ...members]),
     ...(list.length === 0 ? [] : ["", `**${labels.leftOut}**`, "", ...list])
   ]
   const remarked = withoutComment(plan)

@@ -4,9 +4,20 @@
  */
 import { Predicate, Schema } from "effect"
 import { Change } from "../../domain/Change.ts"
+import type { GroupMember } from "../../domain/GroupMembers.ts"
 import type { CommentPlace, HeadRepo, WordSource } from "../../domain/Change.ts"
 
-type Value = string | number | boolean | ReadonlyArray<string> | CommentPlace | HeadRepo | WordSource | null | undefined
+type Value =
+  | string
+  | number
+  | boolean
+  | ReadonlyArray<string>
+  | ReadonlyArray<GroupMember>
+  | CommentPlace
+  | HeadRepo
+  | WordSource
+  | null
+  | undefined
 
 /** Later releases read these rows: a position keeps its meaning, and new values are appended. */
 export const toRow = (change: Change): ReadonlyArray<Value> => {
@@ -39,7 +50,8 @@ export const toRow = (change: Change): ReadonlyArray<Value> => {
     target.comment,
     change.full,
     change.covers,
-    change.source
+    change.source,
+    change.members
   ]
 }
 
@@ -68,7 +80,8 @@ export const fromRow = (row: ReadonlyArray<unknown>): Change => {
     comment,
     full,
     covers,
-    source
+    source,
+    members
   ] = rest
   return decodeChange(
     present({
@@ -92,7 +105,8 @@ export const fromRow = (row: ReadonlyArray<unknown>): Change => {
       full,
       client,
       covers,
-      source
+      source,
+      members
     })
   )
 }

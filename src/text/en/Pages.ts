@@ -893,6 +893,7 @@ export const pageTexts = {
   "run.log.empty": "Nothing was logged about it",
   "run.log.hide": "Hide",
   "run.log.show": "Show",
+  "run.carried": "{count} {count|file|files} read by an earlier review",
   "run.models": "Models",
   "run.models.empty": "No model has responded",
   "run.models.pending": "Models are listed when the analysis has ended",

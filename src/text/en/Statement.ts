@@ -16,6 +16,10 @@ export const statementTexts = {
   StatementOfOtherBase: "it is about a change of the branch {other}, not of {base}; wait for the review against {base}",
   StatementOfOtherRepository:
     "it is about the repository {other}, not about {repository}; download the statement of {repository}",
+  StatementReadersUnnamed:
+    "it names no review that read {count} unchanged {count|file|files}; request a full review of this head",
+  StatementNotCarried: "{file} is not a statement that it carries on from; give one that `carried` names by its digest",
+  StatementCarriedWrongly: "it states another run, head, configuration or models for {file} than that statement has",
   StatementOfOlderRules: "the rules have changed since the review: {names}; request the review again",
   StatementFails: "the verdict is a failure: {count} {count|problem counts|problems count}",
   StatementInconclusive: "the verdict is inconclusive ({outcome}): too little of the change was read",

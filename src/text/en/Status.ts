@@ -19,6 +19,7 @@ export const statusTexts = {
   ProblemsFound: "{severities,}[[, {dismissed} dismissed]]",
   SeverityCount: "{count} {severity:severity}",
   ReportsLost: "{found} in what could be used; {count} {count|report|reports} of the model could not be read",
+  MembersUnpassed: "{found}; not passed: {changes}",
   FilesUnread: "{found} in what was read; {count} {count|file|files} not read in full",
   LinesUnread: "{found} in what was read; {lines} of {changed} changed lines read",
   NothingToReview: "Nothing to review",

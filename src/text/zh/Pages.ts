@@ -877,6 +877,7 @@ export const pageTexts = {
   "run.log.empty": "没有相关日志",
   "run.log.hide": "隐藏",
   "run.log.show": "显示",
+  "run.carried": "{count} 个文件由先前的评审读取",
   "run.models": "模型",
   "run.models.empty": "没有模型响应",
   "run.models.pending": "分析结束后列出模型",

@@ -19,6 +19,7 @@ export const statusTexts = {
   ProblemsFound: "{severities,}[[，已驳回 {dismissed} 个]]",
   SeverityCount: "{severity:severity} {count} 个",
   ReportsLost: "可用部分：{found}；模型的 {count} 份报告无法读取",
+  MembersUnpassed: "{found}；未通过：{changes}",
   FilesUnread: "已读部分：{found}；{count} 个文件未完整读取",
   LinesUnread: "已读部分：{found}；已读取 {changed} 行变更中的 {lines} 行",
   NothingToReview: "没有需要评审的内容",

@@ -8,7 +8,7 @@ import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import type { Change } from "../../../src/domain/Change.ts"
 import { targetKey } from "../../../src/domain/Change.ts"
 import type { Entry } from "../../../src/domain/Entry.ts"
-import type { ForgeClient } from "../../../src/forge/Forge.ts"
+import type { ForgeClient, HostMergeQueue } from "../../../src/forge/Forge.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 import * as Store from "../../../src/store/StoreLayer.ts"
 import { analysis } from "../../store/Fixtures.ts"
@@ -72,7 +72,14 @@ const host = (
       asked.push(name)
       return commits[name]
     })
-  return { asked, client: { ...any(profile), newestCommit } }
+  const mergeQueue: HostMergeQueue = {
+    commits: (repo, branch) =>
+      Effect.map(newestCommit(repo, { branch }), (id) =>
+        id === undefined ? [] : [{ id, parents: ["b", "h"], title: "Merge pull request #7 from a/b" }]
+      ),
+    tips: () => Effect.die("no commit of the group is rebased")
+  }
+  return { asked, client: { ...any(profile), newestCommit, mergeQueue } }
 }
 
 const range = (of: Entry, commits: Readonly<Record<string, string>> = {}) =>
@@ -108,7 +115,13 @@ layer(Store.layerMemory)("range", (it) => {
     ],
     ["by hand, no base", manual({ head: "b" }), { "": "d" }, { head: "b", base: "d", baseRef: "HEAD" }, [""]],
     ["by hand, no such branch", manual({ headRef: "gone" }), {}, "branch gone has no commits", ["gone"]],
-    ["a merge group", group, { "queue/pr-7": "g" }, { head: "g", base: "b", baseRef: "main" }, ["queue/pr-7"]],
+    [
+      "a merge group",
+      group,
+      { "queue/pr-7": "g" },
+      { head: "g", base: "b", baseRef: "main", members: [{ number: 7, head: "h" }] },
+      ["queue/pr-7"]
+    ],
     [
       "a merge group whose branch has another commit",
       group,
