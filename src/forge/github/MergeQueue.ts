@@ -5,7 +5,7 @@ import type { HostMergeQueue } from "../Forge.ts"
 import type { Rest } from "../http/Http.ts"
 import { ownerAndName } from "../http/Profile.ts"
 import { queuePrefix, readLastPull } from "../webhook/MergeGroup.ts"
-import { QueueRef, QueuedCommit } from "./Responses.ts"
+import { QueueCommit, QueueRef } from "./Responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 /** Maximum number of commits in one response. */
@@ -16,7 +16,7 @@ export const githubMergeQueue = (rest: (repo: Repo) => Rest): HostMergeQueue => 
     Effect.map(
       rest(repo).get(
         { path: `${repoPath}/commits`, params: ownerAndName(repo), query: { sha: branch, per_page: perPage } },
-        Schema.Array(QueuedCommit)
+        Schema.Array(QueueCommit)
       ),
       (commits) =>
         commits.map(({ commit, parents, sha }) => ({

@@ -163,7 +163,7 @@ export const Reaction = Schema.Struct({
 
 export const Commit = Schema.Struct({ sha: Schema.String })
 /** Commit of the branch of a merge group. */
-export const QueuedCommit = Schema.Struct({
+export const QueueCommit = Schema.Struct({
   sha: Schema.String,
   parents: Schema.Array(Commit),
   commit: Schema.Struct({ message: Text })
