@@ -44,7 +44,7 @@ describe("carriedReaders", () => {
 })
 
 describe("joinAnalyses", () => {
-  const one = named("1", { ...analysis("p/a", ["a", "1"], ["both", "1"], ["same", "1"]), findings: [finding({})] })
+  const one = named("1", { ...analysis("p/a", ["a", "1"], ["both", "1"], ["same", "1"]), findings: [finding(1)] })
   const other = named("2", { ...analysis("p/b", ["b", "1"], ["both", "2"], ["same", "1"]), restricted: true })
 
   it("keeps the patches that one of the changes has, each with its reader, and findings of all", () => {

@@ -217,7 +217,7 @@ interface RunParts {
 export const basisView = ({ analysis }: Run) =>
   withoutUndefined({
     carried: analysis?.carried?.map(({ files, head, models, run }) => ({ run_id: run, head, models, files })),
-    members: analysis?.members
+    members: analysis?.members?.map((member) => withoutUndefined(member))
   })
 
 export const runDetails = (run: RunWithEvents, { deliveries, previous, spans, ...parts }: RunParts) =>
