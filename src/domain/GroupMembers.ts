@@ -23,7 +23,7 @@ interface Group {
   readonly number: number | undefined
 }
 
-/** Maximum number of pull requests of a group that are told apart. */
+/** Maximum number of pull requests of a group that are distinguished. */
 const maxMembers = 50
 
 const merged = /^Merge pull request #(\d{1,9})(?!\d)/

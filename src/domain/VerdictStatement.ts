@@ -30,12 +30,10 @@ const Models = Schema.Struct({ ...Sha256.fields, names: Schema.Array(Schema.Stri
 
 /** An earlier review that read files of the change. `statement`: digest of its own statement. */
 const StatedReader = Schema.Struct({
-  run: Schema.String,
-  head: Schema.String,
+  ...CarriedReview.fields,
   configuration: Sha256,
   models: Models,
-  statement: Schema.optional(Sha256),
-  files: Schema.Int
+  statement: Schema.optional(Sha256)
 })
 export type StatedReader = typeof StatedReader.Type
 

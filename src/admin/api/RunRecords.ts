@@ -344,7 +344,7 @@ export const conclusion = maybeReason(
   "Decision that takes the place of a summary of a model: why no model read the change, what a reply decided, or the decision about an issue"
 )
 
-/** What the verdict of a review rests on besides its own reading. */
+/** Reviews that the verdict of a review also rests on. */
 export const runBasis = {
   carried: Schema.optionalKey(
     Schema.Array(

@@ -213,7 +213,7 @@ interface RunParts {
   readonly previous: Run | undefined
 }
 
-/** Returns what the verdict of a review rests on besides its own reading. */
+/** Returns the reviews that the verdict of a review also rests on. */
 export const basisView = ({ analysis }: Run) =>
   withoutUndefined({
     carried: analysis?.carried?.map(({ files, head, models, run }) => ({ run_id: run, head, models, files })),
