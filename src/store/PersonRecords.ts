@@ -19,6 +19,7 @@ export const personFamilies = [
   "chat_requests",
   "notices",
   "sessions",
+  "views",
   "tokens",
   "projects",
   "audit",

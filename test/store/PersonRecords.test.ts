@@ -16,6 +16,7 @@ import { Objects } from "../../src/store/Objects.ts"
 import { Payloads } from "../../src/store/Payloads.ts"
 import { PersonRecords } from "../../src/store/PersonRecords.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
+import { SavedViews } from "../../src/store/SavedViews.ts"
 import { RunLogs } from "../../src/store/RunLogs.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import { memoryObjects } from "../harness/MemoryObjects.ts"
@@ -48,7 +49,7 @@ const delivered = Effect.fnUntraced(function* (of: Change, sender: string) {
       deliveryKey: DeliveryKey.make(`gitea:${id}`),
       trigger: of.trigger,
       targetKey: targetKey(of),
-      facts: { number, head, author, sender, pusher: author },
+      facts: { number, head, author, sender, pusher: author, title: of.title },
       work: {
         change: of,
         configHash: "c0ffee",
@@ -275,6 +276,16 @@ describe.each(databases)("PersonRecords in $name", ({ layer: fresh }) => {
           target: "/queue for ann"
         }
         yield* (yield* AdminActions).start({ ...action, reason: "ann asked", outcome: "done" })
+
+        const view = { id: newId(), owner: "oidc:ann", page: "/runs", name: "Mine", query: "q=ann", savedAt: 1 }
+        yield* (yield* SavedViews).save(view)
+        // Namesakes are other people.
+        for (const namesake of ["main:ann", "main:ou_zed", "slack_user:ou_zed"]) {
+          const { counts } = yield* people.scan(yield* person(namesake), true)
+          assert.deepInclude(counts, { sessions: 0, views: 0 })
+          assert.strictEqual((yield* chat.get(direct.id))?.sender.id, "ou_zed")
+        }
+        assert.strictEqual((yield* (yield* AdminActions).list({ limit: 1 }))[0]?.actor, "ann")
 
         const erased = yield* people.scan(yield* person("feishu_open_id:ou_zed"), true)
         assert.strictEqual(erased.counts.chat_requests, 1)

@@ -30,6 +30,7 @@ const whatOf = {
   chat_requests: "PersonChatRequests",
   notices: "PersonNotices",
   sessions: "PersonSessions",
+  views: "PersonViews",
   tokens: "PersonTokens",
   projects: "PersonProjects",
   audit: "PersonAudit",

@@ -20,6 +20,7 @@ export const personReasons = {
   PersonChatRequests: { count: "number" },
   PersonNotices: { count: "number" },
   PersonSessions: { count: "number" },
+  PersonViews: { count: "number" },
   PersonTokens: { count: "number" },
   PersonProjects: { count: "number" },
   PersonAudit: { count: "number" },

@@ -9,8 +9,12 @@ const NewEventRow = record({ ...EventRecord.fields, search: Field.text })
 /** Names of the columns, in the order of their values. */
 export const eventColumns = NewEventRow.columns
 
+type SearchedEvent = Pick<EventRecord, "facts" | "repo" | "workspace"> & {
+  readonly work: Pick<NonNullable<EventRecord["work"]>, "change"> | undefined
+}
+
 /** Returns what a delivery is found by: repository, number, commit, workspace, people, branches and title. */
-const searchText = ({ facts, repo, work, workspace }: EventRecord): string => {
+export const searchEvent = ({ facts, repo, work, workspace }: SearchedEvent): string => {
   const { author, branch, head, number, sender, title } = facts
   const { headRef, title: workTitle } = work?.change ?? {}
   const name = numbered(repo ?? "", number)
@@ -18,4 +22,4 @@ const searchText = ({ facts, repo, work, workspace }: EventRecord): string => {
 }
 
 /** Returns the values of the columns of a new row. */
-export const eventValues = (event: EventRecord) => NewEventRow.toValues({ ...event, search: searchText(event) })
+export const eventValues = (event: EventRecord) => NewEventRow.toValues({ ...event, search: searchEvent(event) })

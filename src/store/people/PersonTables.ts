@@ -2,6 +2,10 @@
  * The columns of records that can hold the name or the texts of a person, one declaration per table, in the order in which they are erased:
  * rows that are known to be the person's by another table come before that table, so that a repetition after a crash finds them.
  */
+import { Schema } from "effect"
+import { Change } from "../../domain/Change.ts"
+import { searchText } from "../../domain/SearchText.ts"
+import { searchEvent } from "../events/EventRow.ts"
 import * as Erase from "../../domain/PersonErasure.ts"
 import type { ErasedPerson, Relation } from "../../domain/PersonErasure.ts"
 import { publicationLifecycle, PublicationStatus } from "../../domain/Publication.ts"
@@ -31,6 +35,8 @@ export interface PersonTable {
   /** SQL that is true of rows that change no more. */
   readonly ended: string
   readonly columns: Readonly<Record<string, EraseColumn>>
+  /** Text by which people search its rows, made from their values. */
+  readonly search?: (values: PersonRow["values"]) => string
   /** Its names of people have no prefix: people of this kind are in it. */
   readonly kind?: ErasedPerson["kind"]
   /** Rows with a relation to the person are removed, as their age would remove them. */
@@ -42,6 +48,11 @@ const always = "1 = 1"
 const endedRuns = listed(RunStatus.literals.filter(runLifecycle.isTerminal))
 
 const name: EraseColumn = (person, text) => Erase.eraseName(person, text)
+/** Replaces a name without a prefix in a table that names people of this kind only. */
+const nameOf =
+  (kind: ErasedPerson["kind"]): EraseColumn =>
+  (person, text) =>
+    person.kind === kind ? Erase.eraseName(person, text) : text
 const words: EraseColumn = (person, text, { relation }) =>
   Erase.eraseText(person, text, relation === "own" ? "involved" : relation)
 const reason: EraseColumn = (person, text, { relation }) => Erase.eraseReason(person, text, relation)
@@ -60,14 +71,50 @@ const work: EraseColumn = (person, text, row) => Erase.eraseWork(person, text, r
 /** Replaces the name where it is a word of its own, in records that are about no change. */
 const mentioned: EraseColumn = (person, text) => Erase.eraseText(person, text, "involved")
 const chatKeys = new Set(["text", "args", "question", "progressText"])
+/** People of different platforms may have the same id. */
+const isChatSender = (person: ErasedPerson, row: PersonRow): boolean =>
+  person.kind === "chat" &&
+  person.qualified.startsWith(`${String(row.values["sender_type"])}:`) &&
+  isSender(person, row)
+const chatSender: EraseColumn = (person, text, row) => (isChatSender(person, row) ? Erase.erasedName : text)
 /** A request of the person loses its texts, and one of another person those that name the person. */
 const chatFacts: EraseColumn = (person, text, row) => {
-  const isNamed = isSender(person, row) || Erase.eraseText(person, text, "involved") !== text
+  const isNamed = isChatSender(person, row) || Erase.eraseText(person, text, "involved") !== text
   return Erase.eraseJson(person, text, { own: chatKeys, relation: isNamed ? "own" : "other" })
 }
 /** The conversation of one person with an application identifies the person. */
 const chatConversation: EraseColumn = (person, text, row) =>
-  isSender(person, row) && row.values["conversation_kind"] === "direct" ? Erase.erasedName : text
+  isChatSender(person, row) && row.values["conversation_kind"] === "direct" ? Erase.erasedName : text
+
+/** The name follows the way of the login. */
+const viewOwner: EraseColumn = (person, text, row) =>
+  nameOf("administrator")(person, text.slice(text.indexOf(":") + 1), row) === Erase.erasedName ? Erase.erasedName : text
+
+/** A title is that of the author, in the deliveries of all people. */
+const eventTitle: EraseColumn = (person, text, { relation, values }) =>
+  Erase.eraseText(person, text, Erase.isPerson(person, values["author"]) ? "own" : relation)
+
+const decodeChange = Schema.decodeUnknownSync(Schema.fromJsonString(Change))
+const runSearch = ({ change: decided, head, workspace }: PersonRow["values"]) =>
+  searchText(decodeChange(decided), String(workspace), String(head))
+const decodeWork = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ change: Change })))
+const asText = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
+const eventSearch = (values: PersonRow["values"]) => {
+  const { author, branch, head, number, repo, sender, title, work: accepted, workspace } = values
+  return searchEvent({
+    facts: {
+      number: number === null ? undefined : Number(number),
+      author: asText(author),
+      branch: asText(branch),
+      head: asText(head),
+      sender: asText(sender),
+      title: asText(title)
+    },
+    repo: asText(repo),
+    workspace: asText(workspace),
+    work: typeof accepted === "string" ? decodeWork(accepted) : undefined
+  })
+}
 
 /** SQL of a value of the run of a row. */
 const ofRun = (column: string): string => `(SELECT r.${column} FROM runs r WHERE r.id = part.run_id)`
@@ -159,7 +206,7 @@ export const personTables: ReadonlyArray<PersonTable> = [
     key: ["id"],
     ended: `part.status IN (${listed(ChatRequestStatus.literals.filter(chatRequestLifecycle.isTerminal))})`,
     kind: "chat",
-    columns: { conversation: chatConversation, facts: chatFacts, sender: name }
+    columns: { conversation: chatConversation, facts: chatFacts, sender: chatSender }
   },
   {
     family: "notices",
@@ -175,7 +222,16 @@ export const personTables: ReadonlyArray<PersonTable> = [
     key: ["digest"],
     kind: "administrator",
     ended: always,
-    columns: { username: name },
+    columns: { username: nameOf("administrator") },
+    removes: true
+  },
+  {
+    family: "views",
+    table: "saved_views",
+    key: ["id"],
+    kind: "administrator",
+    ended: always,
+    columns: { owner: viewOwner },
     removes: true
   },
   {
@@ -184,7 +240,7 @@ export const personTables: ReadonlyArray<PersonTable> = [
     key: ["id"],
     kind: "administrator",
     ended: always,
-    columns: { created_by: name }
+    columns: { created_by: nameOf("administrator") }
   },
   {
     family: "projects",
@@ -192,7 +248,7 @@ export const personTables: ReadonlyArray<PersonTable> = [
     key: ["id"],
     kind: "administrator",
     ended: always,
-    columns: { deleted_by: name }
+    columns: { deleted_by: nameOf("administrator") }
   },
   {
     family: "audit",
@@ -200,7 +256,7 @@ export const personTables: ReadonlyArray<PersonTable> = [
     key: ["id"],
     kind: "administrator",
     ended: "part.outcome <> 'unknown'",
-    columns: { actor: name, target: mentioned, reason: mentioned }
+    columns: { actor: nameOf("administrator"), target: mentioned, reason: mentioned }
   },
   {
     family: "reviews",
@@ -210,7 +266,8 @@ export const personTables: ReadonlyArray<PersonTable> = [
     change: "part.change",
     pull: { repo: "part.repo", number: "part.number" },
     ended: `part.status IN (${endedRuns})`,
-    columns: { change, reason, analysis: json("summary", "question", "text") }
+    columns: { change, reason, analysis: json("summary", "question", "text") },
+    search: runSearch
   },
   {
     family: "deliveries",
@@ -223,10 +280,12 @@ export const personTables: ReadonlyArray<PersonTable> = [
       author: name,
       sender: name,
       pusher: name,
+      title: eventTitle,
       work,
       routing: json("description"),
       rule: reason,
       outcome_reason: reason
-    }
+    },
+    search: eventSearch
   }
 ]

@@ -2,14 +2,12 @@
  * Erases a person in the tables of records (PersonTables.ts), in parts of the order of their keys, each in one transaction. A row is only changed
  * if it still has the values that were read, so that no other write is lost.
  */
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError, Statement } from "effect/sql"
 import { unavailable } from "../../database/sql/StoreFailure.ts"
 import * as Erase from "../../domain/PersonErasure.ts"
 import type { ErasedPerson, Relation } from "../../domain/PersonErasure.ts"
-import { Change } from "../../domain/Change.ts"
-import { searchText } from "../../domain/SearchText.ts"
 import { Objects } from "../Objects.ts"
 import { maxListedComments, personFamilies, PersonRecords } from "../PersonRecords.ts"
 import type { PersonFamily, PersonFound } from "../PersonRecords.ts"
@@ -124,14 +122,9 @@ const changesOf = (person: ErasedPerson, table: PersonTable, row: Row, relation:
     const erased = text === undefined ? undefined : erase(person, text, { relation, values: row })
     if (erased !== undefined && erased !== text) changed[column] = erased
   }
-  const change = changed["change"]
-  return table.table === "runs" && change !== undefined ? { ...changed, search: searchOf(change, row) } : changed
+  if (table.search === undefined || Object.keys(changed).length === 0) return changed
+  return { ...changed, search: table.search({ ...row, ...changed }) }
 }
-
-const decodeChange = Schema.decodeUnknownSync(Schema.fromJsonString(Change))
-
-const searchOf = (change: string, { head, workspace }: Row): string =>
-  searchText(decodeChange(change), String(workspace), String(head))
 
 /** Changes or removes a row that still has the values that were read. Returns whether it had. */
 const write = Effect.fnUntraced(function* ({ sql }: Scan, table: PersonTable, row: Row, changed: Row) {

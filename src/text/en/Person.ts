@@ -21,6 +21,7 @@ export const personTexts = {
   PersonChatRequests: "{count} {count|request|requests} from chat: texts and names replaced",
   PersonNotices: "{count} sent {count|notice|notices}: removed",
   PersonSessions: "{count} {count|session|sessions}: ended",
+  PersonViews: "{count} saved {count|view|views}: removed",
   PersonTokens:
     "{count} {count|token|tokens} of programs: name of the creator replaced; revoke them where they should end",
   PersonProjects: "{count} deleted {count|project|projects}: name replaced",

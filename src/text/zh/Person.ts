@@ -20,6 +20,7 @@ export const personTexts = {
   PersonChatRequests: "{count} 条聊天请求：替换文本和姓名",
   PersonNotices: "{count} 条已发送的通知：删除",
   PersonSessions: "{count} 个会话：结束",
+  PersonViews: "{count} 个已保存的视图：删除",
   PersonTokens: "{count} 个程序令牌：替换创建者姓名；需要失效的请吊销",
   PersonProjects: "{count} 个已删除的项目：替换姓名",
   PersonAudit: "{count} 条审计记录：替换姓名",

@@ -34,12 +34,15 @@ const otherTexts: Readonly<Record<string, string>> = {
   "project_rules.owner": "content of a repository",
   "publications.reactions": "relations to the change",
   "run_logs.spans": "steps without texts",
-  "runs.search": "made from the change"
+  "events.search": "made from the other values",
+  "runs.search": "made from the change",
+  "saved_views.name": "removed with its row",
+  "saved_views.query": "removed with its row"
 }
 
 /** Names of columns that are ids, keys, digests, values of lists, addresses or names of repositories and branches in every table. */
 const plain =
-  /^(?:.*id|.*key|digest|hash|config_hash|.*status|state|kind|.*_kind|event|action|decision|outcome|category|severity|verdict|provider|trigger_name|workspace|target_key|repo|repository|head|.*_head|base|base_ref|branch|path|channel|command|model|agent|project|scope|grain|subject|connection|conversation_kind|sender_type|fingerprint|anchor|code|later|settled|decided_in|found_in|rule|purpose|role|origin|scopes|repositories|url|posted|version|namespace|covers|stream|owner|node|name|app|day|pass|replay_of|admits)$/
+  /^(?:.*id|.*key|digest|hash|config_hash|.*status|state|kind|.*_kind|event|action|decision|outcome|category|severity|verdict|provider|trigger_name|workspace|target_key|repo|repository|head|.*_head|base|base_ref|branch|path|channel|command|model|agent|project|scope|grain|subject|connection|conversation_kind|sender_type|fingerprint|anchor|code|later|settled|decided_in|found_in|rule|purpose|role|origin|scopes|repositories|url|posted|version|namespace|covers|stream|owner|team|.*_account|measure|page|node|name|app|day|pass|replay_of|admits)$/
 
 layer(layerMemory)("columns that can hold a person", (it) => {
   it.effect("are declared, or known to hold nothing of a person", () =>
