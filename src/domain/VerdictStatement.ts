@@ -3,7 +3,7 @@
  * the outcome. It is signed (SignedStatement.ts) and can be verified without the service.
  */
 import { Schema } from "effect"
-import { RuleDigest } from "./Analysis.ts"
+import { CarriedReview, RuleDigest } from "./Analysis.ts"
 import { SkippedFile, Unusable } from "./Coverage.ts"
 import { Severity, TargetKind } from "./Kinds.ts"
 import { StatusState } from "./Publication.ts"

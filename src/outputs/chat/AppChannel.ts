@@ -7,6 +7,7 @@ import { Clock, Effect } from "effect"
 import { idMillis } from "../../domain/Ids.ts"
 import { appKey, appSends } from "./AppSend.ts"
 import type { AppName } from "./AppSend.ts"
+import type { ThreadedMessage } from "./MessageSend.ts"
 import { fillMention, findPeople, planChat, servesChat } from "./BotChannel.ts"
 import type { Publication } from "../../domain/Publication.ts"
 import type { ChannelKind, Sent } from "../channels/Channel.ts"
@@ -20,10 +21,14 @@ const keyMarginMillis = 5 * 60 * 1000
 const clockMarginMillis = 10 * 60 * 1000
 
 /** Returns the thread of the change, which its first message began: ids of later messages begin with that of the thread. */
-const threadOf = (previous: Publication | undefined): string | undefined => previous?.hostId?.split("/")[0]
+const threadOf = (previous: Publication | undefined): string | undefined => {
+  const [thread = ""] = previous?.hostId?.split("/") ?? []
+  // The channel may have been of another kind.
+  return /^\d{1,20}\.\d{1,20}$/.test(thread) ? thread : undefined
+}
 
-const inThread = (thread: string | undefined, id: string | undefined, operationId: string): Sent => ({
-  hostId: id === undefined ? (thread ?? operationId) : thread === undefined ? id : `${thread}/${id}`,
+const toSent = ({ id, thread }: ThreadedMessage, operationId: string): Sent => ({
+  hostId: [thread, id ?? operationId].filter((part) => part !== undefined).join("/"),
   url: undefined
 })
 
@@ -38,8 +43,7 @@ export const appChannel = (name: AppName): ChannelKind => ({
     const people = yield* findPeople(context, operation)
     const message = fillMention(name, operation, people)
     const thread = threadOf(previous)
-    if (threads !== undefined)
-      return inThread(thread, yield* threads.send(message, appKey(operationId), thread), operationId)
+    if (threads !== undefined) return toSent(yield* threads.send(message, appKey(operationId), thread), operationId)
     yield* send(message, appKey(operationId))
     return { hostId: operationId, url: undefined }
   }),
@@ -52,7 +56,7 @@ export const appChannel = (name: AppName): ChannelKind => ({
       const thread = threadOf(previous)
       const since = (idMillis(id) ?? clockMarginMillis) - clockMarginMillis
       const found = yield* threads.find(appKey(operationId), thread, since)
-      return found === undefined ? undefined : inThread(thread, found, operationId)
+      return found.id === undefined ? undefined : toSent(found, operationId)
     }
     // WeCom compares whole requests: another author found for the mention would make another message.
     const isSame = name !== "wecom_app" || !operation.body.includes(mentionSlot)

@@ -6,6 +6,7 @@ import { ChatApps, duplicateCheck, keySeconds, platformUrl } from "../../chat/Ch
 import { findSlackMessage, postSlackMessage } from "../../chat/SlackMessages.ts"
 import { countPersons, withinDailyPersons } from "../../chat/DailyPersons.ts"
 import type { Reason } from "../../domain/Reason.ts"
+import type { ForgeError } from "../../forge/ForgeError.ts"
 import { platforms } from "./BotMessage.ts"
 import { ChannelMissing } from "../channels/Channel.ts"
 import type { ChatContext } from "../channels/Channel.ts"
@@ -13,7 +14,7 @@ import { pacedChat } from "./ChatPacing.ts"
 import { emailSend } from "./EmailSend.ts"
 import { hookSends } from "./HookSends.ts"
 import type { HookName } from "./HookSends.ts"
-import type { ChatOperation, MessageSend, MessageSender } from "./MessageSend.ts"
+import type { ChatOperation, MessageSend, MessageSender, ThreadedMessage } from "./MessageSend.ts"
 
 type PlatformAppName = "feishu_app" | "wecom_app" | "slack_app"
 export type AppName = PlatformAppName | HookName | "email"
@@ -114,6 +115,19 @@ const wecom = Effect.fnUntraced(function* (context: ChatContext) {
   } satisfies MessageSend
 })
 
+/** Uses a thread, or begins another one if people deleted its first message. */
+const orFirst = <R>(
+  thread: string | undefined,
+  use: (thread: string | undefined) => Effect.Effect<string | undefined, ForgeError, R>
+): Effect.Effect<ThreadedMessage, ForgeError, R> =>
+  Effect.catch(
+    Effect.map(use(thread), (id) => ({ id, thread })),
+    (error) =>
+      thread !== undefined && error.reason === "not_found"
+        ? Effect.map(use(undefined), (id) => ({ id, thread: undefined }))
+        : Effect.fail(error)
+  )
+
 const slack = Effect.fnUntraced(function* (context: ChatContext) {
   const { conversation } = context.channel
   const connection = yield* findConnection(context)
@@ -139,12 +153,8 @@ const slack = Effect.fnUntraced(function* (context: ChatContext) {
     keyMillis: 0,
     send: (operation, key) => Effect.asVoid(post(operation, key)),
     threads: {
-      // People may have deleted the first message of the thread.
-      send: (operation, key, thread) =>
-        Effect.catch(post(operation, key, thread), (error) =>
-          thread !== undefined && error.reason === "not_found" ? post(operation, key) : Effect.fail(error)
-        ),
-      find: (key, thread, since) => findSlackMessage(api, place(thread), key, since)
+      send: (operation, key, thread) => orFirst(thread, (one) => post(operation, key, one)),
+      find: (key, thread, since) => orFirst(thread, (one) => findSlackMessage(api, place(one), key, since))
     }
   } satisfies MessageSend
 })

@@ -21,20 +21,23 @@ export interface MessageSend {
   readonly threads?: MessageThreads
 }
 
-/** Messages in threads. Their ids are those of the platform. */
+/** A message and the thread that it is in; undefined for the first message of one. */
+export interface ThreadedMessage {
+  /** Id at the platform; undefined if the message was not found. */
+  readonly id: string | undefined
+  readonly thread: string | undefined
+}
+
+/** Messages in threads. One whose thread no longer exists is the first message of another. */
 interface MessageThreads {
-  /** Sends a message to a thread, or as the first of one. Returns its id. */
+  /** Sends a message to a thread, or as the first of one. */
   readonly send: (
     operation: ChatOperation,
     key: string,
     thread: string | undefined
-  ) => Effect.Effect<string | undefined, ForgeError, HostTraffic | Writing>
-  /** Returns the id of the message with this key, if it was sent since a time in milliseconds since the epoch. */
-  readonly find: (
-    key: string,
-    thread: string | undefined,
-    since: number
-  ) => Effect.Effect<string | undefined, ForgeError>
+  ) => Effect.Effect<ThreadedMessage, ForgeError, HostTraffic | Writing>
+  /** Returns the message with this key, if it was sent since a time in milliseconds since the epoch. */
+  readonly find: (key: string, thread: string | undefined, since: number) => Effect.Effect<ThreadedMessage, ForgeError>
 }
 
 export type MessageSender = (context: ChatContext) => Effect.Effect<MessageSend, ChannelMissing>

@@ -43,8 +43,10 @@ it("starts a thread again if people deleted the first message", async () => {
   await review([finding(1)])
   slack.decide = (_, body) =>
     Object(body).thread_ts === undefined ? undefined : { status: 200, body: { ok: false, error: "thread_not_found" } }
-  expect(await review([finding(2)])).toMatchObject([{ status: "sent" }])
-  expect(slack.messages.map(({ thread }) => thread)).toEqual([undefined, undefined])
+  expect(await review([finding(2)])).toMatchObject([{ status: "sent", hostId: "100.2" }])
+  slack.decide = () => undefined
+  await review([finding(3)])
+  expect(slack.messages.map(({ thread }) => thread)).toEqual([undefined, undefined, "100.2"])
 })
 
 it("splits a long review into messages that Slack accepts, in one thread", async () => {
