@@ -10,7 +10,7 @@ const NewEventRow = record({ ...EventRecord.fields, search: Field.text })
 export const eventColumns = NewEventRow.columns
 
 type SearchedEvent = Pick<EventRecord, "facts" | "repo" | "workspace"> & {
-  readonly work: Pick<NonNullable<EventRecord["work"]>, "change"> | undefined
+  readonly work?: Pick<NonNullable<EventRecord["work"]>, "change"> | undefined
 }
 
 /** Returns what a delivery is found by: repository, number, commit, workspace, people, branches and title. */
