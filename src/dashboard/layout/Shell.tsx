@@ -167,7 +167,7 @@ const UserMenu = ({ open }: { readonly open: (dialog: Open) => void }) => {
   const username = state._tag === "SignedIn" || state._tag === "Expired" ? state.session.username : ""
   return (
     <details className="user-menu">
-      <summary aria-label={username}>
+      <summary>
         <span className="avatar" aria-hidden="true">
           {username.slice(0, 1).toUpperCase()}
         </span>
