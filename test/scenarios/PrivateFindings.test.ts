@@ -145,7 +145,7 @@ const outputs = async (admin: AdminSession): Promise<ReadonlyArray<readonly [str
   ]
 }
 
-it("has its words in the message to maintainers, and nowhere else", { timeout: 120_000 }, async () => {
+it("has its words in the message to maintainers, and nowhere else", { timeout: 240_000 }, async () => {
   const admin = await AdminSession.open(at.aicr.url)
   const live = [await follow(admin, "/live"), await follow(admin, "/runs/live")]
   const pull = await ended("first")
