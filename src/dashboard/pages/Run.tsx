@@ -127,12 +127,14 @@ const Basis = ({ run: { carried = [], members = [] } }: { readonly run: RunDetai
       ))}
       {members.map(({ number, run: id, state }) => (
         <li key={number}>
-          #{number}{" "}
-          {id === undefined ? null : (
+          {id === undefined ? (
+            `#${number}`
+          ) : (
             <Link to="/runs/$id" params={{ id }}>
-              {state ?? id}
+              #{number}
             </Link>
-          )}
+          )}{" "}
+          {state === undefined ? null : <Status group="gate" value={state} />}
         </li>
       ))}
     </ul>
