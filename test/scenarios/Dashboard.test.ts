@@ -234,7 +234,7 @@ describe("the palette and the letters", () => {
     const run = paths[6]?.[1].split("/").at(-1) ?? ""
     const delivery = paths[4]?.[1].split("/").at(-1) ?? ""
     await open("/nodes")
-    await palette("fails", "Fails")
+    await palette("fails", "team/one#2 Fails")
     await page.waitForURL(/\/change\?repo=team%2Fone&number=2/)
     await palette("team/one#1", "Open team/one#1")
     await page.waitForURL(/\/change\?repo=team%2Fone&number=1/)
@@ -990,7 +990,7 @@ describe("what needs attention", () => {
     await open("/")
     const item = (words: RegExp) => page.locator(".attention").getByRole("link", { name: words })
     for (const [words, address] of [
-      [/^Reviews that wait for a model provider that cannot be reached: [1-9]/, /\/runs\?status=/],
+      [/^Reviews that wait for a model provider that cannot be reached: [1-9]/, /\/providers$/],
       [/^Budgets of the day that are used up: [1-9]/, /\/configuration$/],
       [/^Chat connections that do not work: [a-z]/, /\/chat$/]
     ] as const) {

@@ -131,15 +131,15 @@ it("a group of several reviewed pull requests has the worst of their verdicts, w
     .slice(requests)
     .filter(({ method, path }) => method === "GET" && path.startsWith("/repos"))
   expect(reads).toHaveLength(3)
-  expect(Object(checksOf(group)[0]?.output).text).toContain(`- #${first.number}: passed\n- #${second.number}: passed`)
+  expect(Object(checksOf(group)[0]?.output).summary).toContain(`- #${first.number}: passed\n- #${second.number}: passed`)
 
   const failing = await reviewed("fails", "failure")
   const before = host.model.requests.length
   const mixed = await queued([failing, first])
   await ends(mixed, "failure")
   expect(host.model.requests).toHaveLength(before)
-  const { text, annotations } = Object(checksOf(mixed)[0]?.output)
-  expect(text).toContain(`- #${failing.number}: not passed\n- #${first.number}: passed`)
+  const { summary, annotations } = Object(checksOf(mixed)[0]?.output)
+  expect(summary).toContain(`- #${failing.number}: not passed\n- #${first.number}: passed`)
   expect(annotations).toMatchObject([{ path: "fails.ts", title: "Problem of fails" }])
 }, 240_000)
 

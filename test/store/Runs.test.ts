@@ -41,6 +41,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
           createdAt: 10,
           startedAt: 10,
           finishedAt: undefined,
+          team: undefined,
           verdict: undefined,
           waitingSince: undefined,
           waitingUntil: undefined

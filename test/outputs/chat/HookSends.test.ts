@@ -2,6 +2,8 @@
 import { createHmac } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+// The entry of the package names files without their endings, which Node refuses.
+import vendor from "adaptivecards/dist/adaptivecards.js"
 import { Redacted, Schema } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { isRecord } from "../../../src/config/document/Path.ts"
@@ -153,6 +155,23 @@ describe("webhooks", () => {
         expect(one.replace(/&(amp|lt|gt);/g, "")).not.toMatch(/[&<>]/)
       }
     }
+  })
+
+  /** Reads a card as Microsoft's own library does: what it objects to, and what it understood. */
+  const readCard = ({ msteams: _msteams, ...card }: Readonly<Record<string, unknown>>) => {
+    const context = new vendor.SerializationContext()
+    const parsed = new vendor.AdaptiveCard()
+    parsed.parse(card, context)
+    const objections = Array.from({ length: context.eventCount }, (_, index) => context.getEventAt(index).message)
+    return { card, objections, understood: parsed.toJSON() }
+  }
+
+  it.each(["critical", "low", undefined] as const)("every part of a card is one that Teams knows: %s", (severity) => {
+    const body = "A *text*.\n\n```ts\nconst a = 1\n```\n\nMore."
+    const { attachments } = teamsWebhook.message({ title: "2 problems", body, severity })
+    const { card, objections, understood } = readCard(attachments[0]?.content ?? {})
+    expect(objections).toEqual([])
+    expect(understood).toEqual(card)
   })
 
   it("sends Teams an Adaptive Card, with code as text without markup", async () => {
