@@ -124,7 +124,10 @@ class Launcher {
   #listen(control: Socket): void {
     control.unref()
     this.#control = control
-    createInterface({ input: control }).on("line", (line) => this.#receive(JSON.parse(line)))
+    createInterface({ input: control })
+      .on("line", (line) => this.#receive(JSON.parse(line)))
+      // It repeats errors of the connection, after which that closes.
+      .on("error", () => {})
     control.once("end", () => control.destroy())
     control.once("close", () => {
       this.#control = undefined

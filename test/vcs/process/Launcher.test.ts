@@ -132,6 +132,17 @@ describe("the launcher", () => {
     expect(findLauncher()).not.toBe(former)
   })
 
+  it("that is killed before it read a command leaves it to the service", async () => {
+    await waitUntil(isLaunched, { describe: () => "no launcher" })
+    const former = findLauncher() ?? 0
+    process.kill(former, "SIGSTOP")
+    // The connection of a process with unread data is reset, instead of closed.
+    const command = sh("echo done")
+    process.kill(former, "SIGKILL")
+    expect(await text((await command).stdout)).toBe("done\n")
+    await waitUntil(isLaunched, { describe: () => "no launcher" })
+  })
+
   it("ends with the service, with everything that it started", async () => {
     const source = `
       import { Effect, Layer } from "effect"
