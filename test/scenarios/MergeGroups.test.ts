@@ -131,7 +131,9 @@ it("a group of several reviewed pull requests has the worst of their verdicts, w
     .slice(requests)
     .filter(({ method, path }) => method === "GET" && path.startsWith("/repos"))
   expect(reads).toHaveLength(3)
-  expect(Object(checksOf(group)[0]?.output).summary).toContain(`- #${first.number}: passed\n- #${second.number}: passed`)
+  expect(Object(checksOf(group)[0]?.output).summary).toContain(
+    `- #${first.number}: passed\n- #${second.number}: passed`
+  )
 
   const failing = await reviewed("fails", "failure")
   const before = host.model.requests.length

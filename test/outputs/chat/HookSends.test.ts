@@ -1,9 +1,9 @@
 /** Webhooks of Slack, Teams and programs: what they get, signed and split, and what becomes of a message without a response. */
 import { createHmac } from "node:crypto"
 import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
 import { join } from "node:path"
-// The entry of the package names files without their endings, which Node refuses.
-import vendor from "adaptivecards/dist/adaptivecards.js"
+import type * as Cards from "adaptivecards"
 import { Redacted, Schema } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { isRecord } from "../../../src/config/document/Path.ts"
@@ -21,6 +21,8 @@ import { fault } from "../../harness/FakeForge.ts"
 import { analysis, channel, finding, input, renderError } from "../Fixtures.ts"
 import { publishAll } from "../Publishing.ts"
 
+// The entry of the package names files without their endings, which Node refuses.
+const vendor: typeof Cards = createRequire(import.meta.url)("adaptivecards/dist/adaptivecards.js")
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 type Hook = "slack_webhook" | "teams_webhook" | "webhook"
 const secret = `whsec_${Buffer.from("a key of twenty-four bytes").toString("base64")}`
@@ -166,7 +168,7 @@ describe("webhooks", () => {
     return { card, objections, understood: parsed.toJSON() }
   }
 
-  it.each(["critical", "low", undefined] as const)("every part of a card is one that Teams knows: %s", (severity) => {
+  it.each(["critical", "low", undefined] as const)("every part of a card is one that Teams reads: %s", (severity) => {
     const body = "A *text*.\n\n```ts\nconst a = 1\n```\n\nMore."
     const { attachments } = teamsWebhook.message({ title: "2 problems", body, severity })
     const { card, objections, understood } = readCard(attachments[0]?.content ?? {})
