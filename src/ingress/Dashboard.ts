@@ -5,6 +5,7 @@ import type { Snapshot } from "../config/Snapshot.ts"
 import type { Asset, DashboardFiles } from "./DashboardFiles.ts"
 import { loadDashboardFiles } from "./DashboardFiles.ts"
 import type { IngressResponse } from "./Responses.ts"
+import { escapeHtml } from "../domain/EscapeHtml.ts"
 import { notFound, text } from "./Responses.ts"
 
 const common = { "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" }
@@ -50,21 +51,17 @@ const turnedOff = (snapshot: Snapshot): IngressResponse =>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>aicr</title>
 <h1>aicr runs; login is not enabled</h1>
-<p>${attribute(describeLogin(snapshot))}</p>
+<p>${escapeHtml(describeLogin(snapshot))}</p>
 </html>
 `,
     { ...common, "content-security-policy": "default-src 'none'", "cache-control": "no-store" }
   )
 
-/** Escapes a text for an attribute or an element. */
-const attribute = (value: string): string =>
-  value.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;")
-
 const page = (files: DashboardFiles | undefined, prefix: string): IngressResponse => {
   const nonce = randomBytes(18).toString("base64")
   const body = files?.page
-    .replaceAll("./assets/", `${attribute(prefix)}/dashboard/assets/`)
-    .replaceAll("%PREFIX%", attribute(prefix))
+    .replaceAll("./assets/", `${escapeHtml(prefix)}/dashboard/assets/`)
+    .replaceAll("%PREFIX%", escapeHtml(prefix))
     .replaceAll("%NONCE%", nonce)
   return text(files === undefined ? 503 : 200, "text/html; charset=utf-8", body ?? notBuilt, {
     ...common,

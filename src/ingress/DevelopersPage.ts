@@ -2,6 +2,7 @@
  * Serves the page for developers, without login: one file without scripts and without anything from other servers. It contains nothing
  * about the installation.
  */
+import { escapeHtml } from "../domain/EscapeHtml.ts"
 import type { DeveloperGuide } from "../text/DeveloperGuide.ts"
 import { developerGuide as english } from "../text/en/DeveloperGuide.ts"
 import { developerGuide as chinese } from "../text/zh/DeveloperGuide.ts"
@@ -29,10 +30,7 @@ const style = `
     body { background: #0f1318; color: #e4e8ee } a { color: #76a9ff } code { background: #222933 } td, th { border-color: #2a323c }
   }`
 
-const escape = (value: string): string =>
-  value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
-
-const prose = (value: string): string => escape(value).replace(/`([^`]*)`/g, "<code>$1</code>")
+const prose = (value: string): string => escapeHtml(value).replace(/`([^`]*)`/g, "<code>$1</code>")
 
 const renderSection = ({
   id,
@@ -56,7 +54,7 @@ const renderPage = (guide: DeveloperGuide, link: string): string => `<!doctype h
 <html lang="${guide.language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(guide.title)}</title>
+<title>${escapeHtml(guide.title)}</title>
 <style>${style}</style>
 <main>
 <h1>${prose(guide.title)}</h1>
@@ -70,7 +68,7 @@ ${guide.sections.map(renderSection).join("\n")}
 /** `prefix` is the normalised `server.path_prefix`. */
 export const developersPage = (language: DevelopersLanguage, prefix: string): IngressResponse => {
   const other = language === "en" ? "zh" : "en"
-  const path = `${escape(prefix)}/developers${other === "en" ? "" : `/${other}`}`
+  const path = `${escapeHtml(prefix)}/developers${other === "en" ? "" : `/${other}`}`
   const link = `<p><a href="${path}" lang="${guides[other].language}">${names[other]}</a></p>`
   return text(200, "text/html; charset=utf-8", renderPage(guides[language], link), headers)
 }

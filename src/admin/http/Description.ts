@@ -2,6 +2,7 @@
 import type { AdminResponse } from "../AdminApi.ts"
 import { OpenApi } from "effect/http-api"
 import packageJson from "../../../package.json" with { type: "json" }
+import { escapeHtml } from "../../domain/EscapeHtml.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
 import { renderSchema } from "./SchemaText.ts"
 
@@ -28,11 +29,8 @@ const style = `
     p { color: #94a0af } a { color: #76a9ff } code, pre { background: #222933 }
   }`
 
-const escape = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
-
 /** Renders text in which backquotes mark code. */
-const prose = (text: string): string => escape(text).replace(/`([^`]*)`/g, "<code>$1</code>")
+const prose = (text: string): string => escapeHtml(text).replace(/`([^`]*)`/g, "<code>$1</code>")
 
 type Operation = OpenApi.OpenAPISpecOperation
 type Schemas = OpenApi.OpenAPISpec["components"]["schemas"]
@@ -41,7 +39,7 @@ const renderParameters = ({ parameters }: Operation): string => {
   if (parameters.length === 0) return ""
   const rows = parameters.map(
     ({ in: place, name, required, schema }) =>
-      `<tr><td><code>${escape(name)}</code></td><td>${place}${required ? ", required" : ""}</td><td>${prose(
+      `<tr><td><code>${escapeHtml(name)}</code></td><td>${place}${required ? ", required" : ""}</td><td>${prose(
         "description" in schema && typeof schema.description === "string" ? schema.description : ""
       )}</td></tr>`
   )
@@ -53,7 +51,7 @@ const renderContent = (content: OpenApi.OpenApiSpecContent | undefined, schemas:
     .map(([type, media]) =>
       media?.schema === undefined
         ? ""
-        : `<p>${escape(type)}</p><pre>${escape(renderSchema(media.schema, schemas))}</pre>`
+        : `<p>${escapeHtml(type)}</p><pre>${escapeHtml(renderSchema(media.schema, schemas))}</pre>`
     )
     .join("")
 
@@ -62,13 +60,13 @@ const renderResponses = ({ responses }: Operation, schemas: Schemas): string =>
     .map(([status, { content, description }]) =>
       Number(status) < 400
         ? `<h4>${status}</h4>${renderContent(content, schemas)}`
-        : `<p><code>${status}</code> ${escape(description)}</p>`
+        : `<p><code>${status}</code> ${escapeHtml(description)}</p>`
     )
     .join("")
 
 const renderOperation = (method: string, path: string, operation: Operation, schemas: Schemas): string => `
 <details>
-<summary><span class="method">${method.toUpperCase()}</span> <code>${escape(path)}</code> ${prose(operation.summary ?? "")}</summary>
+<summary><span class="method">${method.toUpperCase()}</span> <code>${escapeHtml(path)}</code> ${prose(operation.summary ?? "")}</summary>
 <p>${prose(operation.description ?? "")}</p>
 ${renderParameters(operation)}
 ${operation.requestBody === undefined ? "" : `<h4>Body</h4>${renderContent(operation.requestBody.content, schemas)}`}
@@ -89,19 +87,19 @@ const renderDocs = ({ components, info, paths, tags }: OpenApi.OpenAPISpec, pref
     const rendered = own.map(({ method, operation, path }) =>
       renderOperation(method, `${prefix}${path}`, operation, components.schemas)
     )
-    return `<h2>${escape(name)}</h2><p>${prose(description)}</p>${rendered.join("")}`
+    return `<h2>${escapeHtml(name)}</h2><p>${prose(description)}</p>${rendered.join("")}`
   })
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escape(info.title)}</title>
+<title>${escapeHtml(info.title)}</title>
 <style>${style}</style>
 <main>
-<h1>${escape(info.title)} ${escape(info.version)}</h1>
+<h1>${escapeHtml(info.title)} ${escapeHtml(info.version)}</h1>
 <p>${prose(info.description ?? "")}</p>
-<p>For programs: <a href="${escape(prefix)}/api/openapi.json">openapi.json</a></p>
+<p>For programs: <a href="${escapeHtml(prefix)}/api/openapi.json">openapi.json</a></p>
 ${sections.join("\n")}
 </main>
 </html>

@@ -2,6 +2,7 @@
  * The page of a shared review: the texts of the comments that the review published at its host, and its coverage. It has no script and nothing from
  * other servers; every text is escaped. Prompts, logs, and findings that only maintainers get are in none of its sources.
  */
+import { escapeHtml } from "../../domain/EscapeHtml.ts"
 import type { Publication } from "../../domain/Publication.ts"
 import type { Run } from "../../store/Runs.ts"
 import { sharedReview as english } from "../../text/en/SharedReview.ts"
@@ -31,23 +32,15 @@ const shownKinds: ReadonlySet<Publication["operation"]["_tag"]> = new Set(["Summ
 /** Maximum number of files that are listed. */
 const maxFiles = 2000
 
-const escape = (value: string): string =>
-  value
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;")
-
 const list = (items: ReadonlyArray<string>): string =>
-  `<ul>${items.map((item) => `<li><code>${escape(item)}</code></li>`).join("")}</ul>`
+  `<ul>${items.map((item) => `<li><code>${escapeHtml(item)}</code></li>`).join("")}</ul>`
 
 const renderComments = ({ operation }: Publication): ReadonlyArray<string> =>
   listShownTexts(operation).flatMap(({ line, path, text }) => [
     ...(path === undefined
       ? []
-      : [`<h3><code>${escape(`${path}${line === undefined ? "" : `:${line}`}`)}</code></h3>`]),
-    `<pre>${escape(text)}</pre>`
+      : [`<h3><code>${escapeHtml(`${path}${line === undefined ? "" : `:${line}`}`)}</code></h3>`]),
+    `<pre>${escapeHtml(text)}</pre>`
   ])
 
 /** Returns whether people see the review at the host: only then it is shared. */
@@ -101,8 +94,8 @@ export const sharedReviewPage = ({ acceptLanguage, expiresAt, publications, run 
   const sent = publications.filter(({ operation, status }) => status === "sent" && shownKinds.has(operation._tag))
   const comments = sent.flatMap(renderComments)
   const body = [
-    `<h1>${escape(title)}</h1>`,
-    `<p>${texts.commit} <code>${escape(head)}</code>. ${texts.reviewed} ${new Date(finishedAt).toISOString()}</p>`,
+    `<h1>${escapeHtml(title)}</h1>`,
+    `<p>${texts.commit} <code>${escapeHtml(head)}</code>. ${texts.reviewed} ${new Date(finishedAt).toISOString()}</p>`,
     `<h2>${texts.comments}</h2>`,
     ...(comments.length === 0 ? [`<p>${texts.nothing}</p>`] : comments),
     renderCoverage(analysis, texts),
@@ -115,7 +108,7 @@ export const sharedReviewPage = ({ acceptLanguage, expiresAt, publications, run 
 <html lang="${texts.language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>${style}</style>
 <main>
 ${body}

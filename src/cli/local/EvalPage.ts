@@ -1,5 +1,6 @@
 /** Renders an evaluation as one HTML page without scripts, styles of others or addresses. All text is escaped. */
 import type { EvalScore } from "../../../eval/Score.ts"
+import { escapeHtml } from "../../domain/EscapeHtml.ts"
 import { oneLine } from "../Wording.ts"
 import { formatChange, formatMetric, metricLabel } from "./EvalCompared.ts"
 import type { NamedComparison, NamedFigures } from "./EvalCompared.ts"
@@ -10,14 +11,7 @@ interface EvalPageInput {
   readonly comparisons: ReadonlyArray<NamedComparison>
 }
 
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;"
-}
-const escape = (text: string): string => oneLine(text).replace(/[&<>"']/g, (character) => entities[character] ?? "")
+const escape = (text: string): string => escapeHtml(oneLine(text))
 
 const style = `:root{color-scheme:light dark;--back:#fff;--text:#1b1f24;--soft:#59636e;--line:#d1d9e0;--bar:#0969da;--good:#1a7f37;--bad:#cf222e}
 @media(prefers-color-scheme:dark){:root{--back:#0d1117;--text:#e6edf3;--soft:#9198a1;--line:#3d444d;--bar:#4493f8;--good:#3fb950;--bad:#f85149}}
