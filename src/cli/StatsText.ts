@@ -3,10 +3,20 @@ import type { ModelJson, PeriodJson, ProjectJson, TotalsJson, WindowsJson } from
 import { columns } from "./Columns.ts"
 import { oneLine } from "./Wording.ts"
 
-const header =
-  "runs|succeeded|problems|accepted|tokens in|tokens out|cost USD|USD per accepted|average|p95|first comment p50|p90".split(
-    "|"
-  )
+const header = [
+  "runs",
+  "succeeded",
+  "problems",
+  "accepted",
+  "tokens in",
+  "tokens out",
+  "cost USD",
+  "USD per accepted",
+  "average",
+  "p95",
+  "first comment p50",
+  "p90"
+]
 
 const seconds = (millis: number | null): string => (millis === null ? "-" : `${(millis / 1000).toFixed(1)} s`)
 

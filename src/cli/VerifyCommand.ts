@@ -94,32 +94,33 @@ const findUnnamed = ({ predicate: { carried = [], coverage } }: VerdictStatement
   return unchanged > stated ? { _tag: "StatementReadersUnnamed", count: unchanged - stated } : undefined
 }
 
-interface CarriedStatement {
+interface OpenedStatement {
   readonly file: string
-  readonly sha256: string
+  readonly text: string
   readonly statement: VerdictStatement
 }
 
-/** Opens the statements of earlier reviews, which the same keys have to have signed. */
-const openCarried = (files: ReadonlyArray<string>, keys: Parameters<typeof openStatement>[1]) =>
-  Effect.forEach(
-    files,
-    Effect.fnUntraced(function* (file): Effect.fn.Return<CarriedStatement, ExitWith> {
-      const result = openStatement(yield* read("the earlier statement", file), keys)
-      const opened = yield* Effect.mapError(Effect.fromResult(result), unacceptable)
-      const statement = Option.getOrUndefined(decode(opened))
-      if (statement === undefined) return yield* unacceptable({ _tag: "StatementOfOtherKind" })
-      return { file, sha256: digestText(opened), statement }
-    })
-  )
+/** Opens a statement that one of the keys has signed. `what` names its file in a message. */
+const open = Effect.fnUntraced(function* (
+  what: string,
+  file: string,
+  keys: Parameters<typeof openStatement>[1]
+): Effect.fn.Return<OpenedStatement, ExitWith> {
+  const opened = openStatement(yield* read(what, file), keys)
+  const text = yield* Effect.mapError(Effect.fromResult(opened), unacceptable)
+  const statement = Option.getOrUndefined(decode(text))
+  if (statement === undefined) return yield* unacceptable({ _tag: "StatementOfOtherKind" })
+  return { file, text, statement }
+})
 
 /** Returns the reason if an earlier statement is not one that the statement names, or has other inputs than it names. */
 const findWrongReader = (
   { predicate: { carried = [] } }: VerdictStatement,
-  earlier: ReadonlyArray<CarriedStatement>
+  earlier: ReadonlyArray<OpenedStatement>
 ): Reason | undefined => {
-  for (const { file, sha256, statement } of earlier) {
+  for (const { file, statement, text } of earlier) {
     const { head, inputs, run } = statement.predicate
+    const sha256 = digestText(text)
     const reader = carried.find((one) => one.statement?.sha256 === sha256)
     if (reader === undefined) return { _tag: "StatementNotCarried", file: oneLine(file) }
     const isSame =
@@ -142,22 +143,18 @@ const verify = Effect.fnUntraced(function* (
 ) {
   const keys = readStatementKeys((yield* read("the key file", options.key)).toString("utf8"))
   if (keys === undefined) return yield* refused(`${options.key} holds no public Ed25519 key in PEM`)
-  const opened = yield* Effect.mapError(
-    Effect.fromResult(openStatement(yield* read("the statement", file), keys)),
-    unacceptable
-  )
-  const statement = Option.getOrUndefined(decode(opened))
-  if (statement === undefined) return yield* unacceptable({ _tag: "StatementOfOtherKind" })
+  const { statement, text } = yield* open("the statement", file, keys)
   const { findings, inputs, outcome } = statement.predicate
   const mismatch = findMismatch(statement, options) ?? findUnnamed(statement)
   if (mismatch !== undefined) return yield* unacceptable(mismatch)
-  const wrong = findWrongReader(statement, yield* openCarried(options.carried, keys))
+  const earlier = yield* Effect.forEach(options.carried, (one) => open("the earlier statement", one, keys))
+  const wrong = findWrongReader(statement, earlier)
   if (wrong !== undefined) return yield* unacceptable(wrong)
   const changed = options.rules === undefined ? [] : yield* changedRules(options.rules, inputs.rules.files)
   if (changed.length > 0) return yield* unacceptable({ _tag: "StatementOfOlderRules", names: changed })
   if (outcome === "failure") return yield* unacceptable({ _tag: "StatementFails", count: findings.length })
   if (outcome !== "success") return yield* unacceptable({ _tag: "StatementInconclusive", outcome })
-  return { statement, text: opened }
+  return { statement, text }
 })
 
 const list = (names: ReadonlyArray<string>): string => (names.length === 0 ? "no model" : oneLine(names.join(", ")))
