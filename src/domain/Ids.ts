@@ -62,7 +62,3 @@ export const parseIdTime = (id: string): number | undefined => {
   const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-/.exec(id) ?? []
   return high === undefined || low === undefined ? undefined : parseInt(high + low, 16)
 }
-
-/** Returns the time at which an id of a record was made; undefined for other texts. */
-export const idMillis = (id: string): number | undefined =>
-  /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined

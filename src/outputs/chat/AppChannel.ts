@@ -4,7 +4,7 @@
  * recognises the key; after that it counts as sent, as with bots.
  */
 import { Clock, Effect } from "effect"
-import { idMillis } from "../../domain/Ids.ts"
+import { parseIdTime } from "../../domain/Ids.ts"
 import { appKey, appSends } from "./AppSend.ts"
 import type { AppName } from "./AppSend.ts"
 import type { ThreadedMessage } from "./MessageSend.ts"
@@ -54,13 +54,13 @@ export const appChannel = (name: AppName): ChannelKind => ({
     const { keyMillis, threads } = yield* appSends[name](context)
     if (threads !== undefined) {
       const thread = threadOf(previous)
-      const since = (idMillis(id) ?? clockMarginMillis) - clockMarginMillis
+      const since = (parseIdTime(id) ?? clockMarginMillis) - clockMarginMillis
       const found = yield* threads.find(appKey(operationId), thread, since)
       return found.id === undefined ? undefined : toSent(found, operationId)
     }
     // WeCom compares whole requests: another author found for the mention would make another message.
     const isSame = name !== "wecom_app" || !operation.body.includes(mentionSlot)
-    const age = (yield* Clock.currentTimeMillis) - (idMillis(id) ?? 0)
+    const age = (yield* Clock.currentTimeMillis) - (parseIdTime(id) ?? 0)
     if (isSame && age < keyMillis - keyMarginMillis) return undefined
     return { hostId: `unconfirmed:${operationId}`, url: undefined }
   })

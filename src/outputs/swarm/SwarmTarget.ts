@@ -1,6 +1,6 @@
 /** Finds the review of a changelist in Swarm, and the service's own comments on it. */
 import { Clock, Effect } from "effect"
-import { idMillis } from "../../domain/Ids.ts"
+import { parseIdTime } from "../../domain/Ids.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { ForgeError } from "../../forge/ForgeError.ts"
 import type { CommentedReview, SwarmClient, SwarmComment } from "../../forge/swarm/Client.ts"
@@ -59,7 +59,7 @@ export const openTarget = Effect.fnUntraced(function* (
   id: string | undefined
 ): Effect.fn.Return<SwarmTarget | Reason, ForgeError | ChannelMissing, HostTraffic> {
   const client = yield* clients.open(context)
-  const review = yield* findReview(client, context, id === undefined ? 0 : (idMillis(id) ?? 0))
+  const review = yield* findReview(client, context, id === undefined ? 0 : (parseIdTime(id) ?? 0))
   if ("_tag" in review) return review
   const comments = yield* client.comments(review)
   const own = listOwn(comments, client.user, swarmScope(context.change, context.channel.name))
