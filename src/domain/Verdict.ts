@@ -27,7 +27,7 @@ export const decideVerdict = (
   return states.includes("failure") || settings.unread === "fail" ? "failure" : "neutral"
 }
 
-/** Returns the pull requests of a merge group whose own verdict is no success: the group does not pass either. */
+/** Returns the pull requests of a merge group whose own verdict is not `success`: the group does not pass either. */
 export const unpassedMembers = ({ members = [] }: Pick<Analysis, "members">): ReadonlyArray<MemberVerdict> =>
   members.filter(({ state }) => state !== undefined && state !== "success")
 

@@ -22,7 +22,7 @@ export interface LedgerReservation {
   /** Author whose day is charged as well, and the cap. Absent if there is no author. */
   readonly author?: string | undefined
   readonly authorCapUsd?: Usd | undefined
-  /** Team whose day is charged as well, and the cap. Absent if there is no team. */
+  /** Team whose day is charged as well, and the cap. Absent without a team. */
   readonly team?: string | undefined
   readonly teamCapUsd?: Usd | undefined
   /** The requesting process. Its reservations are closed when it is lost. */

@@ -184,7 +184,7 @@ const Breakdown = ({ team, window }: PeriodProps) => {
   )
 }
 
-/** Teams of all time. Without one there is no filter. */
+/** The filter by team, of all teams that had a run; absent without teams. */
 const TeamFilter = () => {
   const { data = [] } = useApi("GET /stats/periods", { query: { by: "team" } })
   return data.length === 0 ? null : (
