@@ -74,6 +74,13 @@ const isDecided = (records: ReadonlyArray<StoredEvent>, admission: Admission, no
       holds(record, admission, now)
   )
 
+/** Returns the records of a pull request at triggers that are no longer configured: one may have had another name when it received them. */
+const listRenamed = Effect.fnUntraced(function* ({ kind, snapshot }: HostSearch, { number, repo }: HostPull) {
+  const filter = { provider: kind, repo: repo.fullName, number, limit: maxRecords }
+  const records = yield* (yield* Receipts).list(filter)
+  return records.filter((record) => record.trigger !== undefined && !snapshot.triggers.has(record.trigger))
+})
+
 /**
  * Returns whether a pull request without a record was last updated before the first search. The cause of a later update does not matter: its
  * author chooses the dates of commits, and no host returns the time of every push.
@@ -131,6 +138,7 @@ const decideHead = Effect.fnUntraced(function* (
   }
   const { change } = admitted
   if (isDecided(records, admitted, search.now)) return
+  if (isDecided(yield* listRenamed(search, pull), admitted, search.now)) return
   // Work that was given up, or waits, may be found again later; each time has a key of its own.
   const givenUp = records.find((record) => record.work !== undefined && record.facts.head === pull.head)
   // A restored backup has no record of the review.

@@ -175,6 +175,8 @@ const raise = (number: number): never => {
 const trigger = { name: "tea", kind: "gitea", base_url: "https://gitea.test", token: "t", webhook_secret: "s" }
 
 interface ServiceOptions {
+  /** Name of the trigger, instead of `tea`. */
+  readonly name?: string
   readonly catch_up?: object
   readonly review?: object
   readonly triage?: object
@@ -183,11 +185,14 @@ interface ServiceOptions {
 
 const queueLimits = { perWorkspace: 100, total: 100 }
 
-export const makeDocument = ({ catch_up = {}, limits = queueLimits, review = {}, triage = {} }: ServiceOptions) => ({
-  triggers: [{ ...trigger, catch_up }],
-  queue: { limits: { per_workspace: limits.perWorkspace, total: limits.total } },
-  workspaces: { instances: { app: { source_repo: { trigger: "tea", repo: "acme/app" }, review, triage } } }
-})
+export const makeDocument = (options: ServiceOptions) => {
+  const { catch_up = {}, limits = queueLimits, name = trigger.name, review = {}, triage = {} } = options
+  return {
+    triggers: [{ ...trigger, name, catch_up }],
+    queue: { limits: { per_workspace: limits.perWorkspace, total: limits.total } },
+    workspaces: { instances: { app: { source_repo: { trigger: name, repo: "acme/app" }, review, triage } } }
+  }
+}
 
 /** The parts of a service over a host; `limits` are those of its queue. */
 export const service = (host: ListedHost, options: ServiceOptions = {}) => {
@@ -206,7 +211,7 @@ export const service = (host: ListedHost, options: ServiceOptions = {}) => {
 
 /** Searches once, as a process that has the memory, and returns what it counted. */
 export const search = Effect.fnUntraced(function* (memory = new SearchMemory()) {
-  const profile = (yield* ConfigStore).current().triggers.get("tea")
+  const [profile] = (yield* ConfigStore).current().triggers.values()
   if (profile === undefined) return yield* Effect.die("no trigger")
   const tally = { found: 0, skipped: 0 }
   const failure = yield* Effect.catch(searchHost(profile, "gitea", { memory, occasion: "beat", tally }), ({ why }) =>

@@ -248,6 +248,20 @@ searched(
     })
 )
 
+searched("a head that the trigger received under another name is not reviewed again under the new one", (host) =>
+  Effect.gen(function* () {
+    host.set(1, { updatedAt: start + hour })
+    assert.strictEqual((yield* search()).found, 1)
+    host.configure(yield* toSnapshot(makeDocument({ name: "renamed" }), {}))
+    assert.strictEqual((yield* search()).found, 0)
+    host.set(1, { updatedAt: start + 2 * hour })
+    assert.strictEqual((yield* search()).found, 0)
+    host.set(1, { updatedAt: start + 3 * hour, head: "pushed" })
+    assert.strictEqual((yield* search()).found, 1)
+    assert.deepStrictEqual(yield* heads, ["head-1", "pushed"])
+  })
+)
+
 searched("questions that no delivery reported get an entry each, once, and talk among people gets none", (host) =>
   Effect.gen(function* () {
     const at = start + hour
