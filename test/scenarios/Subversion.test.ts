@@ -49,7 +49,14 @@ interface World {
 }
 let world: World
 
-const makeConfig = (parts: Omit<World, "aicr">, port: number, delaySeconds: number) => ({
+interface WorldOptions {
+  /** Time in seconds that a report waits for others of its batch. */
+  readonly delaySeconds: number
+  /** Whether revisions without a report are found. */
+  readonly catchesUp: boolean
+}
+
+const makeConfig = (parts: Omit<World, "aicr">, port: number, { catchesUp, delaySeconds }: WorldOptions) => ({
   ...nodeDocument(parts, port, {
     delay_seconds: delaySeconds,
     include_branches: ["trunk", "1.x"]
@@ -62,7 +69,8 @@ const makeConfig = (parts: Omit<World, "aicr">, port: number, delaySeconds: numb
       username: svnUser,
       password_env: "TEST_PASSWORD",
       revision_url_template: "https://view.example/?rev={{revision}}",
-      exclude_cr_file: ["**/*.lock"]
+      exclude_cr_file: ["**/*.lock"],
+      catch_up: { enabled: catchesUp }
     }
   ],
   workspaces: {
@@ -117,7 +125,7 @@ const killAtCall = async (call: number): Promise<void> => {
   await waitUntil(() => !callIds().some(isRunning), { describe: () => "all calls of svn end" })
 }
 
-const setUp = async (delaySeconds: number): Promise<World> => {
+const setUp = async (options: WorldOptions): Promise<World> => {
   const directory = mkdtempSync(join(tmpdir(), "aicr-scenario-svn-"))
   const repository = new SvnRepository()
   const parts = {
@@ -141,15 +149,18 @@ const setUp = async (delaySeconds: number): Promise<World> => {
   }
   const port = await freePort()
   const configFile = join(directory, "config.yaml")
-  writeFileSync(configFile, stringify(makeConfig(parts, port, delaySeconds)))
+  writeFileSync(configFile, stringify(makeConfig(parts, port, options)))
   const url = `http://127.0.0.1:${port}`
   const env = { TEST_PASSWORD: svnPassword, PATH: `${logCalls(directory)}:${process.env["PATH"]}` }
   return { ...parts, aicr: new AicrProcess({ configFile, url, env }) }
 }
 
 beforeEach(async ({ task }) => {
-  // Reports of the first half come before the first batch is due; those that are routed later join their neighbours too.
-  world = await setUp(task.name.includes("batch") ? Math.max(5, burst / 20) : 0)
+  world = await setUp({
+    // Reports of the first half come before the first batch is due; those that are routed later join their neighbours too.
+    delaySeconds: task.name.includes("batch") ? Math.max(task.name.includes("per_commit") ? 15 : 5, burst / 20) : 0,
+    catchesUp: !task.name.includes("an operator reviews again")
+  })
 })
 afterEach(async () => {
   await world.aicr[Symbol.asyncDispose]()

@@ -22,17 +22,38 @@ import { manyEntries } from "../Stores.ts"
 
 const stream = "aicr_log_queue-journal"
 
+/** Waits until the servers know each other: before, none places three replicas. */
+const untilJoined = async (url: string | undefined): Promise<void> => {
+  const connection = await connect({ servers: url })
+  const manager = await jetstreamManager(connection, { checkAPI: false })
+  const place = () => manager.streams.add({ name: "joined", subjects: ["joined"], num_replicas: 3 })
+  await waitUntil(
+    async () => {
+      try {
+        await place()
+        return manager.streams.delete("joined")
+      } catch {
+        return false
+      }
+    },
+    { describe: () => "a stream with three replicas is placed" }
+  )
+  await connection.close()
+}
+
 const cluster = Effect.acquireRelease(
   Effect.promise(async () => {
     const ports = await Promise.all([freePort(), freePort(), freePort()])
     const routes = ports.map((port) => `"nats://127.0.0.1:${port}"`).join(", ")
-    return Promise.all(
+    const servers = await Promise.all(
       ports.map((port, index) =>
         NatsServer.start({
           config: `server_name: n${index}\ncluster { name: test, listen: "127.0.0.1:${port}", routes: [${routes}] }`
         })
       )
     )
+    await untilJoined(servers[0]?.url)
+    return servers
   }),
   (servers) => Effect.promise(() => Promise.all(servers.map((server) => server[Symbol.asyncDispose]())))
 )
