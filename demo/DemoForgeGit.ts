@@ -4,10 +4,11 @@
  */
 import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
-import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises"
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { dirname, join, resolve } from "node:path"
 import { text as readText } from "node:stream/consumers"
+import { writeCommit } from "./DemoForgeObjects.ts"
 import { start } from "../src/vcs/process/Launcher.ts"
 
 /** Runs git without any configuration of the machine; fails with git's message. */
@@ -76,7 +77,10 @@ const environment = () => ({
   LC_ALL: "C"
 })
 
-const serving = `
+const serving = `[core]
+	repositoryformatversion = 0
+	filemode = true
+	bare = true
 [http]
 	receivepack = true
 [uploadpack]
@@ -88,8 +92,9 @@ const serving = `
 
 /** An empty bare repository that serves and takes pushes over HTTP, and serves any commit by id as Gitea does. */
 export const createBare = async (directory: string, branch: string): Promise<void> => {
-  await git(".", ["init", "--quiet", "--bare", `--initial-branch=${branch}`, directory])
-  await appendFile(join(directory, "config"), serving)
+  for (const folder of ["objects", "refs/heads"]) await mkdir(join(directory, folder), { recursive: true })
+  await writeFile(join(directory, "config"), serving)
+  await writeFile(join(directory, "HEAD"), `ref: refs/heads/${branch}\n`)
 }
 
 export interface NewCommit {
@@ -135,40 +140,18 @@ export const setRef = async (directory: string, ref: string, id: string): Promis
 const findStart = async (directory: string, branchOrCommit: string): Promise<string | undefined> =>
   (await tip(directory, branchOrCommit)) ?? exists(directory, `${branchOrCommit}^{commit}`)
 
-const quotedPath = (path: string): string => `"${path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`
-
-/** Creates one commit by `git fast-import`, moves the branch to it and returns its id. */
+/** Creates one commit, moves the branch to it and returns its id. */
 export const commit = async (directory: string, change: NewCommit): Promise<string> => {
-  const ref = `refs/heads/${change.branch}`
   const parent =
     (change.force === true ? undefined : await tip(directory, change.branch)) ??
     (change.from === undefined ? undefined : await findStart(directory, change.from))
   if (change.from !== undefined && parent === undefined) throw new Error(`no such branch or commit: ${change.from}`)
   const who = `${change.author ?? "Dana Developer"} <dana@example.org> ${change.time ?? Math.floor(Date.now() / 1000)} +0000`
-  const parts: Array<Buffer> = []
-  const line = (text: string) => parts.push(Buffer.from(`${text}\n`))
-  const data = (content: Uint8Array) => {
-    line(`data ${content.length}`)
-    parts.push(Buffer.from(content))
-    line("")
-  }
-  line(`reset ${ref}`)
-  line(`commit ${ref}`)
-  line(`author ${who}`)
-  line(`committer ${who}`)
-  data(Buffer.from(change.message))
-  if (parent !== undefined) line(`from ${parent}`)
-  for (const [path, content] of Object.entries(change.files)) {
-    if (content === null) line(`D ${quotedPath(path)}`)
-    else {
-      line(`M 100644 inline ${quotedPath(path)}`)
-      data(typeof content === "string" ? Buffer.from(content) : content)
-    }
-  }
-  await git(directory, ["fast-import", "--quiet", "--force"], Buffer.concat(parts))
-  const made = await tip(directory, change.branch)
-  if (made === undefined) throw new Error(`git made no ${ref} in ${directory}`)
-  return made
+  const id = await writeCommit(directory, { ...change, parent, who }, (known) =>
+    git(directory, ["ls-tree", "-r", "-t", "-z", known])
+  )
+  await setRef(directory, `refs/heads/${change.branch}`, id)
+  return id
 }
 
 /** Hands one request to `git http-backend`; `pathInfo` starts with the repository's folder under `root`. */

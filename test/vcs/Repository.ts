@@ -1,6 +1,6 @@
 /** Real git repositories made on the fly. */
 import { execFileSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
@@ -27,18 +27,42 @@ export interface Repository {
 /** A folder that is removed with the folder of the run (RunFolder.ts): files of tests that share a process share this module. */
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), "aicr-test-"))
 
+const settings = `[core]
+	autocrlf = false
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+`
+
+/** Makes what `git init` makes, without starting it. */
+const makeEmpty = (own: string): void => {
+  for (const folder of ["objects", "refs/heads"]) mkdirSync(join(own, folder), { recursive: true })
+  writeFileSync(join(own, "config"), "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n")
+  writeFileSync(join(own, "HEAD"), "ref: refs/heads/main\n")
+}
+
 export const makeRepository = (path: string = temporaryFolder(), ...init: ReadonlyArray<string>): Repository => {
-  mkdirSync(path, { recursive: true })
-  const git = (...args: ReadonlyArray<string>) =>
-    execFileSync("git", args, {
+  const own = join(path, ".git")
+  const run = (program: string, ...args: ReadonlyArray<string>) =>
+    execFileSync(program, args, {
       cwd: path,
       env: environment,
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe"],
       maxBuffer: 1 << 28
     }).trimEnd()
-  git("init", "-q", "-b", "main", ...init)
-  git("config", "core.autocrlf", "false")
+  const git = (...args: ReadonlyArray<string>) => run("git", ...args)
+  if (init.length === 0) makeEmpty(own)
+  else {
+    mkdirSync(path, { recursive: true })
+    git("init", "-q", "-b", "main", ...init)
+  }
+  appendFileSync(join(own, "config"), settings)
+  const readHead = (): string => {
+    const [, ref] = /^ref: (.*)\n$/.exec(readFileSync(join(own, "HEAD"), "utf8")) ?? []
+    return ref === undefined ? git("rev-parse", "HEAD") : readFileSync(join(own, ref), "utf8").trim()
+  }
   return {
     path,
     git,
@@ -48,9 +72,9 @@ export const makeRepository = (path: string = temporaryFolder(), ...init: Readon
     },
     remove: (name) => rmSync(join(path, name)),
     commit: (message = "change") => {
-      git("add", "-A", "--force")
-      git("commit", "-q", "--allow-empty", "--no-verify", "-m", message)
-      return git("rev-parse", "HEAD")
+      // One start of a program by this large process, not two.
+      run("sh", "-c", 'git add -A --force && exec git commit -q --allow-empty --no-verify -m "$1"', "sh", message)
+      return readHead()
     }
   }
 }
