@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
 import { listFiles, findSample, isSampled, toName, wholes } from "./Samples.ts"
+import { isTurn } from "./Turns.ts"
 
 const variables = Object.keys(wholes).filter(isSampled)
 
@@ -18,4 +19,12 @@ it("each variable has a test, and CONTRIBUTING.md lists it with its whole value"
   const text = readFileSync(join(import.meta.dirname, "../../CONTRIBUTING.md"), "utf8")
   const listed = [...text.matchAll(/^\| `(AICR_TEST_\w+=\w+)` \|/gm)].map(([, row]) => row)
   expect(listed.toSorted()).toEqual(variables.map((variable) => `${variable}=${wholes[variable]}`))
+})
+
+it("expensive files exist, in the order of their names, and each runs after one of three commits", () => {
+  const files = listFiles("AICR_TEST_TURNS")
+  const text = readFileSync(join(import.meta.dirname, "turns.txt"), "utf8").trimEnd()
+  expect(files.toSorted().join("\n")).toBe(text)
+  for (const file of files) expect([1, 2, 3].filter((seed) => isTurn(file, seed))).toHaveLength(1)
+  expect([1, 2, 3].every((seed) => isTurn("test/harness/Samples.test.ts", seed))).toBe(true)
 })

@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { takesTurns } from "./Turns.ts"
 
 const prefix = "AICR_TEST_"
 const root = join(import.meta.dirname, "../..")
@@ -36,7 +37,8 @@ export const wholes = {
   AICR_TEST_REVISIONS: "500",
   AICR_TEST_SANDBOX: "all",
   AICR_TEST_SCALE: "10",
-  AICR_TEST_TEXTS: "all"
+  AICR_TEST_TEXTS: "all",
+  AICR_TEST_TURNS: "all"
 } as const
 
 export type Sampled = keyof typeof wholes
@@ -72,8 +74,11 @@ export const findSample = (name: string): Sampled | undefined => {
   return isSampled(variable) && toName(variable) === name ? variable : undefined
 }
 
-/** Lists the files of tests that name a variable. */
+/** Lists the files of tests that a variable extends: they name it, or take turns. */
 export const listFiles = (variable: Sampled): ReadonlyArray<string> =>
   readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
     .map((name) => `test/${name}`)
-    .filter((name) => name.endsWith(".test.ts") && readFileSync(join(root, name), "utf8").includes(variable))
+    .filter((name) => name.endsWith(".test.ts"))
+    .filter((name) =>
+      variable === "AICR_TEST_TURNS" ? takesTurns(name) : readFileSync(join(root, name), "utf8").includes(variable)
+    )
