@@ -316,18 +316,13 @@ const finishOf = (outcome: RunOutcome, entry: Entry, attempts: number, retryAt: 
   }
 }
 
-/** Logs a failed attempt with what follows. The end of a run is logged with the run (RunLog.ts). */
+/** Logs a failed or interrupted attempt with what follows. The end of a run is logged with the run (RunLog.ts). */
 const logFailure = (entry: Entry, outcome: RunOutcome, finish: Finish, attempts: number) => {
+  const about = { workspace: entry.workspace, target: entry.targetKey, entry_id: entry.id, event_id: entry.events }
+  if (outcome._tag === "Released")
+    return Effect.logWarning("review interrupted by the stop of the node, another attempt continues it", about)
   if (outcome._tag !== "Failed") return Effect.void
-  const fields = {
-    workspace: entry.workspace,
-    target: entry.targetKey,
-    entry_id: entry.id,
-    event_id: entry.events,
-    attempt: entry.attempts + 1,
-    attempts,
-    reason: outcome.reason
-  }
+  const fields = { ...about, attempt: entry.attempts + 1, attempts, reason: outcome.reason }
   if (finish._tag !== "Retry")
     return outcome.runId === undefined ? Effect.logError("review failed before its run started", fields) : Effect.void
   return Effect.logWarning("review attempt failed, retry scheduled", {
