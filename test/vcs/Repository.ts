@@ -43,7 +43,7 @@ const makeEmpty = (own: string): void => {
 }
 
 export const makeRepository = (path: string = temporaryFolder(), ...init: ReadonlyArray<string>): Repository => {
-  const own = join(path, ".git")
+  const own = init.includes("--bare") ? path : join(path, ".git")
   const run = (program: string, ...args: ReadonlyArray<string>) =>
     execFileSync(program, args, {
       cwd: path,
