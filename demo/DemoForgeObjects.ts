@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { deflateSync, constants } from "node:zlib"
 
 interface File {
-  /** As in a tree of git: `100644`, `100755`, `120000` or `160000`. */
+  /** Mode in a tree of git: `100644`, `100755`, `120000` or `160000`. */
   readonly mode: string
   readonly id: string
 }
@@ -101,7 +101,7 @@ const parseTree = (id: string, listed: string): Folder => {
   return root
 }
 
-export interface Snapshot {
+export interface CommitDraft {
   readonly parent: string | undefined
   /** Content by path; null deletes. */
   readonly files: Readonly<Record<string, Edit>>
@@ -123,7 +123,7 @@ const keep = (key: string, folder: Folder): void => {
 /** Writes a commit, and returns its id. No branch has it yet. `list`: the files of a commit, as `git ls-tree -r -t -z` prints them. */
 export const writeCommit = async (
   directory: string,
-  { files, message, parent, who }: Snapshot,
+  { files, message, parent, who }: CommitDraft,
   list: (commit: string) => Promise<string>
 ): Promise<string> => {
   const before =

@@ -22,7 +22,7 @@ import { manyEntries } from "../Stores.ts"
 
 const stream = "aicr_log_queue-journal"
 
-/** Waits until the servers know each other: before, none places three replicas. */
+/** Waits until the servers have joined: one alone places no three replicas. */
 const untilJoined = async (url: string | undefined): Promise<void> => {
   const connection = await connect({ servers: url })
   const manager = await jetstreamManager(connection, { checkAPI: false })
