@@ -104,6 +104,15 @@ export interface EngineOptions {
   readonly isLastAttempt?: boolean
 }
 
+const roots = new Map<string, string>()
+
+/** Returns the folder of mirrors of a repository: it is cloned once, as in a service. */
+const rootOf = ({ path }: Repository): string => {
+  const root = roots.get(path) ?? temporaryFolder()
+  roots.set(path, root)
+  return root
+}
+
 export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
   const briefs: Array<Brief> = []
   const calls: Array<GatewayRequest> = []
@@ -181,7 +190,7 @@ export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
   }).pipe(
     Effect.scoped,
     Effect.provide([
-      layerGit({ root: temporaryFolder(), limits: () => localLimits, allowLocal: true }),
+      layerGit({ root: rootOf(options.repository), limits: () => localLimits, allowLocal: true }),
       agent,
       gateway,
       Catalog.layerOffline,
