@@ -151,6 +151,17 @@ const diffOf = ({ repository, base, head }: Commit): Promise<string> =>
 const reviewed: Array<Reviewed> = []
 const kinds = { added: 0, context: 0, removed: 0, ranges: 0, renamed: 0 }
 
+/** Reads the first text files of a commit, in this order. */
+const readTexts = (commit: Commit, files: ReadonlyArray<Changed>) => {
+  const texts: Array<{ readonly file: Changed; readonly truth: Truth }> = []
+  for (const file of files) {
+    const truth = readTruth(commit, file)
+    if (truth !== undefined) texts.push({ file, truth })
+    if (texts.length === filesPerCommit) break
+  }
+  return texts
+}
+
 beforeAll(async () => {
   const { commits, note } = realCommits(wanted)
   if (note !== undefined) process.emitWarning(`${note}; generated commits make up the rest`)
@@ -159,14 +170,11 @@ beforeAll(async () => {
   for (const commit of [...commits, ...generated]) {
     const files = parseDiff(await diffOf(commit))
     const anchor = makeAnchorer(files)
-    const texts = changedFiles(commit).flatMap((file) => {
-      const truth = readTruth(commit, file)
-      return truth === undefined ? [] : [{ file, truth }]
-    })
-    const start = pick(Math.max(1, texts.length))
+    const changed = changedFiles(commit)
+    const start = pick(Math.max(1, changed.length))
     const quoted: Array<Quoted> = []
     const comments: Array<InlineComment> = []
-    for (const { file, truth } of [...texts.slice(start), ...texts.slice(0, start)].slice(0, filesPerCommit)) {
+    for (const { file, truth } of readTexts(commit, [...changed.slice(start), ...changed.slice(0, start)])) {
       for (const quote of quotesOf(truth, file)) {
         const place = anchor(quote.problem)
         if (place === undefined) {

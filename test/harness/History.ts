@@ -4,7 +4,8 @@
  * no newline at the end, unicode and spaces in paths, renames, binary files, mode changes, 20 000 lines.
  */
 import { execFileSync, spawnSync } from "node:child_process"
-import { resolve } from "node:path"
+import { readdirSync, rmSync } from "node:fs"
+import { join, resolve } from "node:path"
 import * as fc from "fast-check"
 import { joinLines, treeChange } from "../review/Trees.ts"
 import type { Tree } from "../review/Trees.ts"
@@ -79,16 +80,10 @@ const renamed = (of: string): string => Array.from({ length: 40 }, (_, n) => `li
 
 /** Commits with everything that a history may lack; the same ones on every run. */
 export const generatedCommits = (count: number): ReadonlyArray<Commit> => {
-  const { path, git, write } = makeRepository()
+  const { commit, git, path, write } = makeRepository()
   const replaceAll = (tree: Tree) => {
-    git("rm", "-rq", "--cached", "--ignore-unmatch", ".")
-    git("clean", "-fdqx")
+    for (const name of readdirSync(path)) if (name !== ".git") rmSync(join(path, name), { recursive: true })
     for (const [name, file] of tree) write(name, joinLines(file))
-  }
-  const commit = (): string => {
-    git("add", "-A", "--force")
-    git("commit", "-q", "--allow-empty", "-m", "x")
-    return git("rev-parse", "HEAD")
   }
   write("big.txt", big(false))
   write("image.bin", Buffer.from([0, 1, 2, 3, 255]))
@@ -105,7 +100,7 @@ export const generatedCommits = (count: number): ReadonlyArray<Commit> => {
     for (const name of ["a", "b"]) write(`${name}.txt`, renamed(`${name}${n}`))
     const from = commit()
     for (const name of ["a", "b"]) {
-      git("mv", `${name}.txt`, `moved ${name}.txt`)
+      rmSync(join(path, `${name}.txt`))
       write(`moved ${name}.txt`, renamed(`${name}${n}`).replace("line 20 ", "changed "))
     }
     commits.push({ repository: path, base: from, head: commit() })
