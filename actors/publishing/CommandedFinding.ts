@@ -1,16 +1,18 @@
 /**
- * Executes `dismiss` and `reopen`. The finding is the one with the number in the summary, or that of the thread of the comment: the comment of
- * the service that began the thread names it. The state is written to its comments and issues at the host, and takes effect immediately
+ * Executes `dismiss` and `reopen`. The finding is the one with the number in the summary, that of the thread of the comment, whose first comment
+ * names it, or one that only maintainers get, by digits of the digest that their message has. The state is written to its comments and issues at the host, and takes effect immediately
  * (RuleFinding.ts).
  */
 import { Effect } from "effect"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { ExecutedCommand } from "../../src/domain/CommentCommand.ts"
+import { privateDigest } from "../../src/domain/PrivateDigest.ts"
 import { isUnresolved } from "../../src/domain/FindingState.ts"
 import { labelsFor } from "../../src/outputs/Labels.ts"
 import { parseMarkers } from "../../src/outputs/Marker.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
+import { Runs } from "../../src/store/Runs.ts"
 import { executed, postOnce, unexecuted } from "./CommandedChange.ts"
 import type { CommandedChange } from "./CommandedChange.ts"
 import { ruleFinding } from "./RuleFinding.ts"
@@ -34,10 +36,18 @@ export const readOwnFinding = Effect.fnUntraced(function* ({
   return undefined
 })
 
+/** Returns the finding of the newest review that only maintainers get and whose digest alone begins so. */
+const findPrivate = Effect.fnUntraced(function* ({ change }: CommandedChange, digest: string) {
+  const run = yield* (yield* Runs).latestAnalysis(targetKey(change))
+  const [found, other] = (run?.analysis?.private ?? []).filter((one) => privateDigest(one).startsWith(digest))
+  return found === undefined || other !== undefined ? undefined : { fp: found.finding.fingerprint, state: undefined }
+})
+
 type FindingCommand = Extract<ExecutedCommand, { readonly name: "dismiss" | "reopen" }>
 
 /** Returns the finding that a command is about, with its state in the summary as far as one lists it. */
-const findNamed = Effect.fnUntraced(function* (subject: CommandedChange, number: number | undefined) {
+const findNamed = Effect.fnUntraced(function* (subject: CommandedChange, { digest, number }: FindingCommand) {
+  if (digest !== undefined) return yield* findPrivate(subject, digest)
   const summary = yield* (yield* Outbox).lastSent(targetKey(subject.change), "Summary", {})
   const listed = summary?.listed ?? []
   if (number !== undefined) return listed.find((one) => one.number === number)
@@ -53,17 +63,18 @@ export const ruleByCommand = Effect.fnUntraced(function* (
   command: FindingCommand
 ) {
   const { change, eventId, person, workspace } = subject
-  const named = yield* findNamed(subject, command.number)
+  const named = yield* findNamed(subject, command)
   const state = command.name === "dismiss" ? "dismissed" : "open"
   const isGone = named?.state === "fixed" || named?.state === "moved_away"
   if (named === undefined || isGone) {
-    const { noFinding } = labelsFor(workspace.review.output_language)
+    const { noFinding, noPrivateFinding } = labelsFor(workspace.review.output_language)
     if (command.number !== undefined) yield* postOnce(subject, noFinding(command.number))
+    if (command.digest !== undefined) yield* postOnce(subject, noPrivateFinding(command.digest))
     return unexecuted({ _tag: "NoFindingNamed" })
   }
   const { fp } = named
   const marked = yield* Effect.catchTag(
-    (yield* Outputs).mark(workspace, change, { fp, head, state, by: person }),
+    (yield* Outputs).mark(workspace, change, { fp, head, state, by: person }, command.digest !== undefined),
     "ChannelMissing",
     () => Effect.succeed(0)
   )

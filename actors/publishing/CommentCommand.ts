@@ -150,7 +150,8 @@ const execute = Effect.fnUntraced(function* (hold: TargetHold, eventId: string, 
   if (workspace.outputs.shadow) return yield* settle(eventId, name, "skipped", { _tag: "InShadow" })
   const subject = { client, change, comment, eventId, number, person, workspace }
   const pull = rights[name] === "dismiss" ? yield* client.pull(change.repo, number) : undefined
-  if (pull !== undefined && !(yield* mayDismiss(subject, pull))) return yield* refuse({ _tag: "MayNotDismiss", person })
+  if (pull !== undefined && !(yield* mayDismiss(subject, pull, command)))
+    return yield* refuse({ _tag: "MayNotDismiss", person })
   // The first words of a reply to a person are no command.
   if (inThread === true && (yield* readOwnFinding(subject)) === undefined)
     return yield* settle(eventId, name, "skipped", { _tag: "NotInOwnThread" })
@@ -170,11 +171,16 @@ const execute = Effect.fnUntraced(function* (hold: TargetHold, eventId: string, 
 const withoutRequest = (name: ExecutedCommand["name"] | undefined): Partial<CommandRequest> =>
   name === "help" || name === "cancel" ? { command: { name } } : {}
 
+/** Returns whether a person may decide about findings: about those that only maintainers get only maintainers, whatever `review.dismissal` is. */
 const mayDismiss = Effect.fnUntraced(function* (
   { change, person, workspace }: CommandedChange,
-  { author }: Pick<HostPull, "author">
+  { author }: Pick<HostPull, "author">,
+  command: ExecutedCommand
 ) {
-  const may = (yield* Outputs).mayDismiss(workspace, { ...change, author }, person)
+  const { review } = workspace
+  const isPrivate = "digest" in command && command.digest !== undefined
+  const ruling = isPrivate ? { ...workspace, review: { ...review, dismissal: "maintainers" as const } } : workspace
+  const may = (yield* Outputs).mayDismiss(ruling, { ...change, author }, person)
   return yield* Effect.catchTag(may, "ChannelMissing", () => Effect.succeed(false))
 })
 

@@ -11,10 +11,12 @@ import { Clock, Effect } from "effect"
 import { withRouteAnalysis } from "../../src/admission/RouteAnalysis.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { ReviewConfig } from "../../src/config/schema/Review.ts"
+import { allFindings, withDismissed } from "../../src/domain/Analysis.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import { repositoryKey } from "../../src/domain/Change.ts"
 import { relationToChange } from "../../src/domain/DecidedBy.ts"
 import type { TargetKey } from "../../src/domain/Keys.ts"
+import { privateDigest } from "../../src/domain/PrivateDigest.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
 import { runUrl } from "../../src/domain/RunLink.ts"
@@ -52,11 +54,14 @@ const firstPosition = 10_000
 const withRuling = (analysis: Analysis, { counts, fp }: FindingRuling): Analysis | undefined => {
   const { dismissed = [] } = analysis
   if (dismissed.includes(fp) !== counts) return undefined
-  return { ...analysis, dismissed: counts ? dismissed.filter((one) => one !== fp) : [...dismissed, fp] }
+  return withDismissed(analysis, counts ? dismissed.filter((one) => one !== fp) : [...dismissed, fp])
 }
 
 const findRuled = (run: Run | undefined, { fp }: FindingRuling): Finding | undefined =>
-  run?.analysis?.findings.find(({ fingerprint }) => fingerprint === fp)
+  run?.analysis && allFindings(run.analysis).find(({ fingerprint }) => fingerprint === fp)
+
+const findPrivate = ({ private: delivered = [] }: Analysis, { fp }: FindingRuling) =>
+  delivered.find(({ finding }) => finding.fingerprint === fp)
 
 /** Seconds from the start of a review to its analysis, which its summary names: the status that it began with has an earlier row. */
 const readSeconds = Effect.fnUntraced(function* ({ createdAt, id, startedAt }: Run) {
@@ -127,11 +132,16 @@ export const ruleFinding = Effect.fnUntraced(function* (hold: TargetHold, target
   const again = yield* planAgain(run, analysis, ruling.cause)
   const isNewest = run.id === newest?.id && (ruling.head === undefined || ruling.head === run.head)
   const { person } = ruling
+  const delivered = findPrivate(analysis, ruling)
   const outcome = ruling.counts ? "open" : person === undefined ? "withdrawn" : "dismissed"
   const by =
     ruling.counts || again === undefined || person === undefined
       ? undefined
-      : relationToChange(again.review.dismissal, run.change.author, person.username)
+      : relationToChange(
+          delivered === undefined ? again.review.dismissal : "maintainers",
+          run.change.author,
+          person.username
+        )
   const change = {
     analysis,
     verdict: hasStatus(run.change) && run.verdict !== undefined ? again?.verdict : undefined,
@@ -144,6 +154,11 @@ export const ruleFinding = Effect.fnUntraced(function* (hold: TargetHold, target
   if (!(yield* hold.withToken((token) => runs.rule(run.id, token, change, now)))) return "lost" satisfies Ruled
   if (outcome === "withdrawn" && found !== undefined && again !== undefined)
     yield* learnWithdrawn(run, found, again.review.reflection)
-  yield* Effect.logInfo("decision about a finding recorded", { run_id: run.id, fingerprint: ruling.fp, outcome })
+  yield* Effect.logInfo("decision about a finding recorded", {
+    run_id: run.id,
+    // The log names a finding that only maintainers get as its statement does.
+    fingerprint: delivered === undefined ? ruling.fp : privateDigest(delivered),
+    outcome
+  })
   return "published" satisfies Ruled
 })

@@ -21,7 +21,7 @@ export const readEarlierRounds = Effect.fnUntraced(function* (
   const outcomes =
     reported.length === 0
       ? []
-      : yield* Effect.catch((yield* Outcomes).ofTarget(decidedKey(change)), (error) =>
+      : yield* Effect.catch((yield* Outcomes).rulings(decidedKey(change)), (error) =>
           Effect.as(Effect.logWarning("outcomes of earlier rounds not read", { run_id: id, error: error.message }), [])
         )
   const rounds: EarlierRounds = {

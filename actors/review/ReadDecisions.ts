@@ -3,6 +3,7 @@
  * under these decisions. A dismissed finding counts nowhere: not in the verdict, not in the numbers, and not in the list of problems.
  */
 import { Effect } from "effect"
+import { allFindings, withDismissed } from "../../src/domain/Analysis.ts"
 import type { Analysis, MemberVerdict } from "../../src/domain/Analysis.ts"
 import { isShelf, listDecided, targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
@@ -28,7 +29,7 @@ const readDismissed = Effect.fnUntraced(function* (
   present: ReadonlySet<string>
 ) {
   const key = targetKey(change)
-  const onRecord = yield* Effect.catch((yield* Outcomes).ofTarget(key), (error) =>
+  const onRecord = yield* Effect.catch((yield* Outcomes).rulings(key), (error) =>
     Effect.as(Effect.logWarning("dismissals on record not read", { run_id: run.id, error: error.message }), [])
   )
   const published = onRecord.filter(({ fingerprint }) => present.has(fingerprint))
@@ -36,8 +37,12 @@ const readDismissed = Effect.fnUntraced(function* (
   const before = published.flatMap(({ fingerprint, outcome }) =>
     outcome === "dismissed" || outcome === "withdrawn" ? [fingerprint] : []
   )
+  // The host has no comment of a finding that only maintainers get.
+  const posted = new Set(present)
+  for (const one of published) if (one.private !== undefined) posted.delete(one.fingerprint)
+  if (published.every((one) => one.private !== undefined)) return before
   const atHost = yield* (yield* Outputs)
-    .reactions(workspace, change, { runId: run.id, targetKey: key, present: [...present] })
+    .reactions(workspace, change, { runId: run.id, targetKey: key, present: [...posted] })
     .pipe(
       Effect.provideService(DuringOutage, "fail"),
       Effect.provideService(Records, yield* publishedRecords),
@@ -46,7 +51,7 @@ const readDismissed = Effect.fnUntraced(function* (
       )
     )
   const read = new Set(atHost.map(({ fp }) => fp))
-  const now = atHost.flatMap(({ dismissed, fp }) => (dismissed && present.has(fp) ? [fp] : []))
+  const now = atHost.flatMap(({ dismissed, fp }) => (dismissed && posted.has(fp) ? [fp] : []))
   return [...now, ...before.filter((fp) => !read.has(fp))]
 })
 
@@ -62,12 +67,14 @@ export const withDecisions = Effect.fnUntraced(function* (run: Run, work: Review
   if (!(hasStatus(run.change) || isShelf(run.change))) return analysis
   const reviews = yield* readReviews(analysis)
   const present = new Set(
-    [analysis, ...reviews.values()].flatMap(({ findings }) => findings.map(({ fingerprint }) => fingerprint))
+    [analysis, ...reviews.values()].flatMap((one) => allFindings(one).map(({ fingerprint }) => fingerprint))
   )
   const decided = present.size === 0 ? [] : listDecided(run.change)
   const read = yield* Effect.forEach(decided, (change) => readDismissed(run, work, change, present))
   const all = new Set(read.flat())
-  const own = analysis.findings.map(({ fingerprint }) => fingerprint).filter((fp) => all.has(fp))
+  const own = allFindings(analysis)
+    .map(({ fingerprint }) => fingerprint)
+    .filter((fp) => all.has(fp))
   const settings = work.workspace.review
   const members = analysis.members?.map((member): MemberVerdict => {
     const found = member.run === undefined ? undefined : reviews.get(member.run)
@@ -75,8 +82,7 @@ export const withDecisions = Effect.fnUntraced(function* (run: Run, work: Review
     return found === undefined ? member : { ...member, state: decideVerdict({ ...found, dismissed }, settings) }
   })
   return {
-    ...analysis,
-    ...(own.length === 0 ? {} : { dismissed: own }),
+    ...(own.length === 0 ? analysis : withDismissed(analysis, own)),
     ...(members === undefined ? {} : { members })
   }
 })

@@ -200,7 +200,7 @@ export const Analysis = Schema.Struct({
   restricted: Schema.optional(Schema.Literal(true)),
   /** Absent where the reviews of a target are not rounds. */
   round: Schema.optional(ReviewRound),
-  /** Fingerprints of the findings that people with the permission had dismissed when the review ended (`review.dismissal`). */
+  /** Fingerprints of the findings that people with the permission have dismissed (`review.dismissal`), also of those that only maintainers get. */
   dismissed: Schema.optional(Schema.Array(Schema.String)),
   patches: Schema.optional(Schema.Array(FilePatch)),
   /** Reviews that read the files which this one did not read again. Absent if it read all. */
@@ -233,6 +233,30 @@ export const allFindings = ({ findings, private: delivered = [] }: Found): Reado
   ...findings,
   ...delivered.map(({ finding }) => finding)
 ]
+
+/** Returns the findings that only maintainers get and that count. */
+export const openPrivate = ({
+  dismissed = [],
+  private: delivered = []
+}: Pick<Analysis, "dismissed" | "private">): ReadonlyArray<PrivateFinding> =>
+  delivered.filter(({ finding }) => !dismissed.includes(finding.fingerprint))
+
+/** Returns the notices about the findings that only maintainers get: how many count, and how many do not. */
+export const deliveredNotices = (analysis: Pick<Analysis, "dismissed" | "private">): ReadonlyArray<Reason> => {
+  const count = openPrivate(analysis).length
+  const dismissed = (analysis.private?.length ?? 0) - count
+  return [
+    ...(count === 0 ? [] : [{ _tag: "DeliveredPrivately", count } as const]),
+    ...(dismissed === 0 ? [] : [{ _tag: "DismissedPrivately", count: dismissed } as const])
+  ]
+}
+
+/** Returns the analysis with these findings dismissed. */
+export const withDismissed = (analysis: Analysis, dismissed: ReadonlyArray<string>): Analysis => {
+  const decided = { ...analysis, dismissed }
+  const others = analysis.notices.filter(({ _tag }) => _tag !== "DeliveredPrivately" && _tag !== "DismissedPrivately")
+  return { ...decided, notices: [...others, ...deliveredNotices(decided)] }
+}
 
 export const countedFindings = ({ dismissed, ...found }: Found & Pick<Analysis, "dismissed">): ReadonlyArray<Finding> =>
   openFindings({ dismissed, findings: allFindings(found) })

@@ -1,6 +1,6 @@
 /** Builds the statement of a verdict from the record of its review: equal records give equal statements, byte by byte. Pure. */
 import { createHash } from "node:crypto"
-import { openFindings } from "./Analysis.ts"
+import { openFindings, openPrivate } from "./Analysis.ts"
 import type { Analysis, CarriedReview } from "./Analysis.ts"
 import { hostTrigger } from "./Change.ts"
 import type { Change } from "./Change.ts"
@@ -82,6 +82,8 @@ export const buildStatement = (stated: StatedReview, time: string): string | und
   const { baseRef, target } = change
   const { branch, kind, number } = target
   const open = openFindings(analysis)
+  const counted = openPrivate(analysis)
+  const withdrawn = delivered.filter((one) => !counted.includes(one))
   const statement: VerdictStatement = {
     _type: statementType,
     subject: [{ name: change.repo.fullName, digest: { [commit.test(head) ? "gitCommit" : "revision"]: head } }],
@@ -112,7 +114,8 @@ export const buildStatement = (stated: StatedReview, time: string): string | und
       coverage: stateCoverage(analysis.coverage),
       findings: open.map(withTitle),
       ...(folded.length === 0 ? {} : { folded: folded.map(({ finding }) => stateFinding(finding)) }),
-      ...(delivered.length === 0 ? {} : { private: toDigests(delivered.map(privateDigest)) }),
+      ...(counted.length === 0 ? {} : { private: toDigests(counted.map(privateDigest)) }),
+      ...(withdrawn.length === 0 ? {} : { privateWithdrawn: toDigests(withdrawn.map(privateDigest)) }),
       ...(privateRefuted === undefined ? {} : { privateRefuted }),
       refuted: refuted.map(({ finding }) => stateFinding(finding)),
       withdrawn: findings.filter((finding) => !open.includes(finding)).map(stateFinding)

@@ -26,16 +26,20 @@ const Review = Schema.Struct({
 /** Number of a finding in the summary of its change. Without one the finding of the thread of the comment is meant. */
 const FindingNumber = Schema.optional(Schema.Int)
 
+/** First digits of the digest of a finding that only maintainers get. */
+const PrivateName = Schema.optional(Schema.String)
+
 /** A command other than `review`, which is executed and never queued. */
 export const ExecutedCommand = Schema.Union([
   Schema.Struct({ name: Schema.Literals(["help", "cancel", "pause", "resume", "describe"]) }),
   Schema.Struct({
     name: Schema.Literal("dismiss"),
     number: FindingNumber,
+    digest: PrivateName,
     reason: Schema.optional(DismissalReason),
     text: Schema.optional(FreeText)
   }),
-  Schema.Struct({ name: Schema.Literal("reopen"), number: FindingNumber }),
+  Schema.Struct({ name: Schema.Literal("reopen"), number: FindingNumber, digest: PrivateName }),
   /** Lists the notes if it has no text. */
   Schema.Struct({ name: Schema.Literal("remember"), text: Schema.optional(FreeText) }),
   Schema.Struct({ name: Schema.Literal("forget"), id: Schema.String })
@@ -110,16 +114,18 @@ const readReview = (args: string): Command => {
   }
 }
 
-/** Returns the number at the start of a text, with the text after it. */
-const readNumber = (args: string) => {
+/** Returns the number or the digest at the start of a text, with the text after it. A digest has more digits than any number. */
+const readName = (args: string) => {
   const [whole, digits = ""] = /^#?(\d{1,6})(?![\w-])(?!\.\w)/.exec(args) ?? []
-  return whole === undefined
+  if (whole !== undefined) return { named: { number: Number(digits) }, rest: afterWord(args.slice(whole.length)) }
+  const [digest] = /^[0-9a-f]{8,64}(?![\w-])(?!\.\w)/i.exec(args) ?? []
+  return digest === undefined
     ? { named: {}, rest: args }
-    : { named: { number: Number(digits) }, rest: afterWord(args.slice(whole.length)) }
+    : { named: { digest: digest.toLowerCase() }, rest: afterWord(args.slice(digest.length)) }
 }
 
 const readDismiss = (args: string): Command => {
-  const { named, rest } = readNumber(args)
+  const { named, rest } = readName(args)
   const { reason, text } = readReason(rest)
   const free = cutText(text)
   return {
@@ -147,7 +153,7 @@ const readers: Readonly<Record<typeof CommandName.Type, (args: string) => Comman
     return id === undefined ? undefined : { name: "forget", id }
   },
   dismiss: readDismiss,
-  reopen: (args) => ({ name: "reopen", ...readNumber(args).named })
+  reopen: (args) => ({ name: "reopen", ...readName(args).named })
 }
 
 const isName = Schema.is(CommandName)
@@ -184,7 +190,7 @@ const isComplete = (command: Command, args: string): boolean => {
   if (command.name === "remember" || command.name === "forget") return false
   if (command.name === "dismiss" || args === "") return true
   if (command.name === "review") return command.full === true || command.focus !== undefined
-  return command.name === "reopen" && command.number !== undefined && /^#?\d+$/.test(args)
+  return command.name === "reopen" && (command.number ?? command.digest) !== undefined && /^#?[0-9a-f]+$/i.test(args)
 }
 
 const readWord = (text: string, mayContinue: boolean): Command | undefined => {

@@ -22,6 +22,7 @@ import { Schema } from "effect"
 import { countProblems } from "./Analysis.ts"
 import type { Analysis } from "./Analysis.ts"
 import { namesAll } from "./Coverage.ts"
+import { canonicalCategory } from "./CanonicalCategory.ts"
 import { DecidedBy } from "./DecidedBy.ts"
 import { FindingEvidence } from "./FindingEvidence.ts"
 import { FindingState, isUnresolved } from "./FindingState.ts"
@@ -29,6 +30,7 @@ import { Severity } from "./Kinds.ts"
 import { Anchor, findingTitle } from "./Problem.ts"
 import type { Finding } from "./Problem.ts"
 import type { Reaction } from "./Publication.ts"
+import { privateDigest } from "./PrivateDigest.ts"
 import * as Field from "./Field.ts"
 import { record } from "./Record.ts"
 import type { RecordValues } from "./Record.ts"
@@ -55,6 +57,11 @@ export const OutcomeRecord = record({
   evidence: Field.optional(Field.json(FindingEvidence)),
   /** Id of the rule of the repository that it cites. */
   rule: Field.optional(Field.text),
+  /**
+   * Digest that names it (PrivateDigest.ts) if only maintainers get it: what is read for people has this instead of its fingerprint, no title,
+   * no rule and no path.
+   */
+  private: Field.optional(Field.text),
   /** Newest head on which it was present. */
   head: Field.text,
   outcome: Field.stored(FindingState),
@@ -107,19 +114,45 @@ const toRecord = (
   isDismissed: boolean
 ): OutcomeRecord => ({
   fingerprint,
-  category: problem.category.replaceAll("\u0000", "").slice(0, maxCategory),
   severity: problem.severity,
-  title: findingTitle(problem),
-  rule: problem.rule,
+  ...(present.private === undefined ? wordsOf(problem) : withoutWords(problem)),
   ...present,
   replied: reaction?.replied === true,
   ...rulingOf(reaction, isDismissed ? dismissed : open)
 })
 
-/** Values of a finding that the newest review found. */
-type Present = Pick<OutcomeRecord, "anchor" | "code" | "evidence" | "head" | "path">
+/** Words of a model in the record, and the rule. */
+type Words = Pick<OutcomeRecord, "category" | "rule" | "title">
 
-const presentOn = ({ anchor, code, evidence, problem }: Finding, head: string): Present => ({
+const wordsOf = (problem: Finding["problem"]): Words => ({
+  category: problem.category.replaceAll("\u0000", "").slice(0, maxCategory),
+  title: findingTitle(problem),
+  rule: problem.rule
+})
+
+const withoutWords = ({ category }: Finding["problem"]): Words => ({
+  category: canonicalCategory(category),
+  title: "",
+  rule: undefined
+})
+
+/** Values of a finding that the newest review found. */
+type Present = Pick<OutcomeRecord, "anchor" | "code" | "evidence" | "head" | "path" | "private">
+
+interface Found {
+  readonly finding: Finding
+  /** Digest of one that only maintainers get. */
+  readonly digest?: string
+}
+
+/** Returns the findings of a review, also those that only maintainers get. */
+const listFound = ({ findings, private: delivered = [] }: SettledReview["analysis"]): ReadonlyArray<Found> => [
+  ...findings.map((finding) => ({ finding })),
+  ...delivered.map((one) => ({ finding: one.finding, digest: privateDigest(one) }))
+]
+
+const presentOn = ({ digest, finding: { anchor, code, evidence, problem } }: Found, head: string): Present => ({
+  private: digest,
   path: (anchor?.path ?? problem.file).replaceAll("\u0000", "").slice(0, maxPath),
   anchor,
   code,
@@ -147,7 +180,8 @@ const isSame = (before: OutcomeRecord, after: OutcomeRecord): boolean =>
   after.outcome === before.outcome &&
   after.replied === before.replied &&
   after.head === before.head &&
-  after.dismissedBy === before.dismissedBy
+  after.dismissedBy === before.dismissedBy &&
+  after.private === before.private
 
 /** Returns the records to write: new ones, and those that the review changed. */
 export const decideOutcomes = (
@@ -156,7 +190,8 @@ export const decideOutcomes = (
 ): ReadonlyArray<OutcomeRecord> => {
   const { head, analysis } = review
   const reactions = new Map((review.reactions ?? []).map((reaction) => [reaction.fp, reaction]))
-  const present = new Map(analysis.findings.map((finding) => [finding.fingerprint, finding]))
+  const found = listFound(analysis)
+  const present = new Map(found.map((one) => [one.finding.fingerprint, one]))
   const refuted = new Set((analysis.refuted ?? []).map(({ finding }) => finding.fingerprint))
   const dismissedBefore = new Set(analysis.dismissed)
   const complete = isComplete(review)
@@ -164,10 +199,17 @@ export const decideOutcomes = (
   const next = (earlier: OutcomeRecord): OutcomeRecord => {
     const reaction = reactions.get(earlier.fingerprint)
     const replied = earlier.replied || reaction?.replied === true
-    const found = present.get(earlier.fingerprint)
-    if (found !== undefined) {
+    const again = present.get(earlier.fingerprint)
+    if (again !== undefined) {
       const ruling = isRuled(earlier) ? earlier : dismissedBefore.has(earlier.fingerprint) ? dismissed : open
-      return { ...earlier, ...presentOn(found, head), replied, ...rulingOf(reaction, ruling) }
+      const { digest, finding } = again
+      const words =
+        digest !== undefined
+          ? withoutWords(finding.problem)
+          : earlier.private === undefined
+            ? {}
+            : wordsOf(finding.problem)
+      return { ...earlier, ...presentOn(again, head), ...words, replied, ...rulingOf(reaction, ruling) }
     }
     if (!isUnresolved(earlier.outcome)) return { ...earlier, replied }
     const isGone = complete && earlier.head !== head && !refuted.has(earlier.fingerprint) && isJudged(earlier.path)
@@ -176,17 +218,13 @@ export const decideOutcomes = (
   }
   const known = new Set(before.map(({ fingerprint }) => fingerprint))
   const added = new Map(
-    analysis.findings
-      .filter(({ fingerprint }) => !known.has(fingerprint))
-      .map((finding) => [
-        finding.fingerprint,
-        toRecord(
-          finding,
-          reactions.get(finding.fingerprint),
-          presentOn(finding, head),
-          dismissedBefore.has(finding.fingerprint)
-        )
-      ])
+    found
+      .filter(({ finding }) => !known.has(finding.fingerprint))
+      .map((one) => {
+        const { fingerprint } = one.finding
+        const reaction = reactions.get(fingerprint)
+        return [fingerprint, toRecord(one.finding, reaction, presentOn(one, head), dismissedBefore.has(fingerprint))]
+      })
   )
   const changed = before.flatMap((earlier) => {
     const after = next(earlier)

@@ -102,6 +102,8 @@ export const VerdictStatement = Schema.Struct({
     folded: Schema.optional(Schema.Array(StatedFinding)),
     /** SHA-256 of `salt:id` of each problem that only maintainers got, sorted. They count. Absent without any. */
     private: Schema.optional(Schema.Array(Sha256)),
+    /** The same of those that a maintainer dismissed: they do not count. Absent without any. */
+    privateWithdrawn: Schema.optional(Schema.Array(Sha256)),
     /** The same of those that verification refuted. Absent without any. */
     privateRefuted: Schema.optional(Schema.Array(Sha256)),
     /** Problems that verification refuted: they were not published. */

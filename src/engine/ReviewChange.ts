@@ -122,7 +122,7 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
           Effect.provideService(Agent, noted.watch(yield* Agent))
         )
   const key = yield* deriveFence(["private", given.checkout.head])
-  const shown = separatePrivate(analysis, isPrivate, key)
+  const shown = separatePrivate(analysis, isPrivate, key, previous?.private)
   return {
     ...shown,
     notices: [...(chosen?.notices ?? []), ...shown.notices],

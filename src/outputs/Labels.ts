@@ -43,6 +43,8 @@ export interface Labels {
   readonly cleanOthers: string
   /** Names a problem as the statement of its verdict does: the digest of a text. */
   readonly inStatement: (digest: string, text: string) => string
+  /** Explains to maintainers how to dismiss a problem that only they got. */
+  readonly dismissPrivate: (command: string) => string
   /** Replaces `clean` where added text was not read. */
   readonly cleanAsRead: string
   /** Replaces `clean` where reports of the model could not be used. */
@@ -124,6 +126,8 @@ export interface Labels {
   readonly commands: string
   /** Reply to a command with the number of a finding that the summary does not list as open or dismissed. */
   readonly noFinding: (number: number) => string
+  /** Reply to a command with digits of a digest that name no problem, or several. */
+  readonly noPrivateFinding: (digest: string) => string
   /** Replies to `/aicr remember` and `/aicr forget`. `command`: that removes the note. */
   readonly notes: {
     readonly remembered: (command: string, text: string) => string
@@ -199,6 +203,8 @@ const english: Labels = {
   clean: "No problems found.",
   cleanOthers: "No other problems found.",
   inStatement: (digest, text) => `In the signed statement of the verdict: SHA-256 \`${digest}\` of \`${text}\`.`,
+  dismissPrivate: (command) =>
+    `A maintainer dismisses it with the comment \`${command}\` on the pull request, which discloses nothing of it.`,
   cleanAsRead: "No problems found in the parts that were read. Some parts of the change were not read.",
   cleanAsReported: "No problems found in what could be used. Not everything that the model reported could be read.",
   cleanUnread: "Not reviewed.",
@@ -299,6 +305,8 @@ const english: Labels = {
     "- `/aicr remember …`: a note for later reviews of this repository; without a text it lists the notes, and `/aicr forget` with an id removes one",
     "- `/aicr pause`: no automatic reviews of this pull request; `/aicr resume`, for people with write access, ends that"
   ].join("\n"),
+  noPrivateFinding: (digest) =>
+    `\`${digest}\` names no problem of the newest review that was delivered to the maintainers only, or several of them. The message to the maintainers has the command.`,
   noFinding: (number) => `The summary lists no finding with the number ${number} that is open or was dismissed.`,
   notes: {
     remembered: (command, text) => `Stored for later reviews of this repository: ${text}\n\n${command} removes it.`,
@@ -351,6 +359,7 @@ const chinese: Labels = {
   clean: "没有发现问题。",
   cleanOthers: "没有发现其他问题。",
   inStatement: (digest, text) => `在已签名的结论声明中：\`${text}\` 的 SHA-256 为 \`${digest}\`。`,
+  dismissPrivate: (command) => `维护者可在拉取请求中评论 \`${command}\` 将其驳回，该评论不透露问题的任何内容。`,
   cleanAsRead: "已读部分没有发现问题；部分改动未被读取。",
   cleanAsReported: "可用的部分没有发现问题；模型报告的内容未能全部读取。",
   cleanUnread: "未进行评审。",
@@ -446,6 +455,8 @@ const chinese: Labels = {
     "- `/aicr remember …`：保存一条供此仓库以后评审使用的备注；不带文字时列出备注，`/aicr forget` 加编号删除备注",
     "- `/aicr pause`：暂停此拉取请求的自动评审；有写权限的人可用 `/aicr resume` 恢复"
   ].join("\n"),
+  noPrivateFinding: (digest) =>
+    `\`${digest}\` 未能唯一指明最新评审中只送达维护者的问题。发给维护者的消息中有完整的命令。`,
   noFinding: (number) => `摘要中没有编号为 ${number} 且未解决或已驳回的问题。`,
   notes: {
     remembered: (command, text) => `已保存，供此仓库以后的评审使用：${text}\n\n用 ${command} 删除。`,

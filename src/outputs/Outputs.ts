@@ -84,11 +84,15 @@ export class Outputs extends Context.Service<
       change: Change,
       dismissal: ChatDismissal
     ) => Effect.Effect<DismissOutcome, ForgeError | ChannelMissing, Writing>
-    /** Marks a finding at the host with its state. Returns the number of comments and issues that have it. May be repeated. */
+    /**
+     * Marks a finding at the host with its state. Returns the number of comments and issues that have it. May be repeated. `isPrivate`: only
+     * maintainers get it, and only their channel has it.
+     */
     readonly mark: (
       workspace: Workspace,
       change: Change,
-      finding: RuledFinding
+      finding: RuledFinding,
+      isPrivate?: boolean
     ) => Effect.Effect<number, ForgeError | ChannelMissing, Writing>
   }
 >()("aicr/outputs/Outputs") {}

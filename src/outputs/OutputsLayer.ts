@@ -29,7 +29,7 @@ import { findSignedVerdict, signVerdict } from "./review/SignVerdict.ts"
 import type { SentRow } from "./Outputs.ts"
 import { planRows, routedChannels, toPublication, statusRows } from "./channels/PlanRows.ts"
 import type { ChannelKinds } from "./channels/PlanRows.ts"
-import { checkPrivateRepository } from "./channels/PrivateRepository.ts"
+import { checkPrivateRepository, writesIssues } from "./channels/PrivateRepository.ts"
 import { privateChannel, privateChannels } from "./channels/PrivateRows.ts"
 import { channelNamed } from "./channels/Routing.ts"
 
@@ -164,7 +164,7 @@ const sendWith = (sender: Sender): Outputs["Service"]["send"] =>
     const isPrivate = isPrivateRow(workspace, publication)
     const owned = (from: ChannelContext, row: Publication) =>
       Effect.andThen(
-        isPrivate ? checkPrivateRepository(from, operation) : Effect.void,
+        isPrivate && writesIssues(operation) ? checkPrivateRepository(from) : Effect.void,
         kind.send(from, row, previous)
       ).pipe(
         withOwner(sender, change, publication),
@@ -252,14 +252,18 @@ const dismissWith = (sender: Sender): Outputs["Service"]["dismiss"] =>
   })
 
 const markWith = (sender: Sender): Outputs["Service"]["mark"] =>
-  Effect.fnUntraced(function* (workspace, change, finding) {
+  Effect.fnUntraced(function* (workspace, change, finding, isPrivate = false) {
     if (workspace.outputs.shadow) return 0
     let count = 0
-    for (const { channel, kind } of routedChannels(sender.kinds, workspace, change))
-      if (kind.mark !== undefined)
-        count += yield* kind
-          .mark(toContext(sender, workspace, change, channel), finding)
-          .pipe(Effect.provideService(HostTraffic, sender.traffic))
+    const channels = isPrivate
+      ? privateChannels(sender.kinds, workspace, change).filter(({ isElsewhere }) => !isElsewhere)
+      : routedChannels(sender.kinds, workspace, change)
+    for (const { channel, kind } of channels) {
+      if (kind.mark === undefined) continue
+      const to = toContext(sender, workspace, change, channel)
+      if (isPrivate) yield* checkPrivateRepository(to)
+      count += yield* kind.mark(to, finding).pipe(Effect.provideService(HostTraffic, sender.traffic))
+    }
     return count
   })
 

@@ -4,7 +4,7 @@
  */
 import { createHmac } from "node:crypto"
 import type { ReviewConfig } from "../config/schema/Review.ts"
-import { allFindings } from "../domain/Analysis.ts"
+import { allFindings, deliveredNotices } from "../domain/Analysis.ts"
 import type { Analysis, PrivateFinding } from "../domain/Analysis.ts"
 import { privateDigest, toDigests } from "../domain/PrivateDigest.ts"
 import { canonicalCategory } from "../domain/CanonicalCategory.ts"
@@ -36,14 +36,22 @@ export const joinPrivate = (previous: Analysis, isPrivate: IsPrivate): Analysis 
 
 /**
  * Moves private findings out of all lists of a review. What a model writes about the change as a whole may describe them, so such a review
- * has no text of a model. `key`: secret of the salts.
+ * has no text of a model. `key`: secret of the salts. `before`: those of the last review, which keep their salts, so that the digest in their
+ * message names them in later reviews too.
  */
-export const separatePrivate = (analysis: Analysis, isPrivate: IsPrivate, key: string): Analysis => {
+export const separatePrivate = (
+  analysis: Analysis,
+  isPrivate: IsPrivate,
+  key: string,
+  before: ReadonlyArray<PrivateFinding> = []
+): Analysis => {
   const { findings, late = [], notices, refuted = [], round } = analysis
   const found = [...findings, ...late].filter(isPrivate)
+  const salts = new Map(before.map(({ finding, salt }) => [finding.fingerprint, salt]))
   const salted = (finding: Finding): PrivateFinding => ({
     finding,
-    salt: createHmac("sha256", key).update(finding.fingerprint).digest("hex").slice(0, 32)
+    salt:
+      salts.get(finding.fingerprint) ?? createHmac("sha256", key).update(finding.fingerprint).digest("hex").slice(0, 32)
   })
   const hiddenRefuted = refuted.flatMap(({ finding }) => (isPrivate(finding) ? [privateDigest(salted(finding))] : []))
   const others: Analysis =
@@ -58,15 +66,16 @@ export const separatePrivate = (analysis: Analysis, isPrivate: IsPrivate, key: s
   const hidden = new Set(found.map(({ fingerprint }) => fingerprint))
   const { late: _late, skipped: _skipped, summaryHead: _summaryHead, ...kept } = others
   const restLate = late.filter((finding) => !isPrivate(finding))
+  const delivered = found.map(salted)
   return {
     ...kept,
     findings: findings.filter((finding) => !isPrivate(finding)),
-    private: found.map(salted),
+    private: delivered,
     ...(restLate.length === 0 ? {} : { late: restLate }),
     ...(round === undefined
       ? {}
       : { round: { ...round, reported: round.reported.filter(({ fingerprint }) => !hidden.has(fingerprint)) } }),
     summary: "",
-    notices: [...notices, { _tag: "DeliveredPrivately", count: found.length }]
+    notices: [...notices, ...deliveredNotices({ private: delivered })]
   }
 }

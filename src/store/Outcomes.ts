@@ -18,19 +18,28 @@ const {
   mergedBy,
   outcome,
   path,
+  private: digest,
   replied,
   settled,
   settledAt,
   severity,
   title
 } = OutcomeRecord.fields
-/** The outcome of a finding, with the runs that found it and that decided it last. */
+/** The outcome of a finding by its own fingerprint, also of one that only maintainers get: for decisions, and not for people. */
+export const RuledOutcome = record({ fingerprint, outcome, private: digest })
+type RuledOutcome = RecordValues<typeof RuledOutcome>
+
+/**
+ * The outcome of a finding, with the runs that found it and that decided it last. One that only maintainers get has its digest as the
+ * fingerprint, and no path and title.
+ */
 export const DatedOutcome = record({
   fingerprint,
   category,
   severity,
   title,
   path,
+  private: digest,
   head,
   outcome,
   replied,
@@ -87,11 +96,13 @@ type FindingGroup = RecordValues<typeof FindingGroup>
 export class Outcomes extends Context.Service<
   Outcomes,
   {
-    /** Returns the outcomes of the findings of a pull request or of a branch, of all or of these ones. */
+    /** Returns the outcomes of the findings of a pull request or of a branch, of all, or of these ones and those that only maintainers get. */
     readonly ofTarget: (
       targetKey: TargetKey,
       fingerprints?: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<DatedOutcome>, StoreError>
+    /** Returns the outcomes of a target by the fingerprints of its findings. */
+    readonly rulings: (targetKey: TargetKey) => Effect.Effect<ReadonlyArray<RuledOutcome>, StoreError>
     /** Lists outcomes by change and fingerprint. */
     readonly list: (page: OutcomePage) => Effect.Effect<ReadonlyArray<ListedOutcome>, StoreError>
     /** Returns the counts per repository, agent and model, of findings found since then (milliseconds since the epoch). */

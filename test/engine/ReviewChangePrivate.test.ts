@@ -37,10 +37,10 @@ it("they are in no other list, count, and leave no text of a model about the who
   )
   expect(verdict(one.analysis)).toBe("failure")
 
-  // It is not read again, and stays private; the next prompt does not name it.
+  // It is not read again, and stays private under the name that its message has; the next prompt does not name it.
   const two = await change.push({ "src/b.ts": lines("beta", 3) }, only)
   expect(listPrivate(two.analysis)).toEqual(["carried alpha3"])
-  expect(two.analysis.private?.[0]?.salt).not.toBe(one.analysis.private?.[0]?.salt)
+  expect(two.analysis.private?.[0]?.salt).toBe(one.analysis.private?.[0]?.salt)
   expect(withoutPrivate(two.analysis)).not.toContain("alpha3")
   const three = await change.push({ "src/a.ts": lines("alpha").with(11, "const more = 1") }, only)
   expect(listPrivate(three.analysis)).toEqual(["carried alpha3"])

@@ -31,6 +31,11 @@ export class AdminSession {
     return new AdminSession(`${url}/api/admin`, body["token"])
   }
 
+  /** Returns the session of a program with a token. */
+  static withToken(url: string, token: string): AdminSession {
+    return new AdminSession(`${url}/api/admin`, token)
+  }
+
   get(path: string): Promise<AdminReply> {
     return call(`${this.#url}${path}`, { headers: { authorization: `Bearer ${this.token}` } })
   }

@@ -1,6 +1,7 @@
 /**
  * A finding that only maintainers get, through the real process: its words are in the message to their channel, and in nothing that the host,
- * the dashboard, programs, agents or the commands get. A channel that refuses it is tested with the publisher.
+ * the dashboard, programs, agents, the commands, viewers or strangers get, also after a maintainer dismissed it by its digest, which the review of
+ * the next commit keeps. A channel that refuses it is tested with the publisher.
  */
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
@@ -66,7 +67,7 @@ const ended = async (name: string) => {
   const pull = await at.open(name)
   await at.forge.notify(pull, "opened")
   await waitUntil(() => listStates(pull).at(-1) === "failure" && at.unfinished().length === 0, {
-    timeout: 60_000,
+    timeout: 120_000,
     describe: () => `${listStates(pull).join()} ${at.unfinished().join()} ${at.aicr.log.slice(-6000)}`
   })
   return pull
@@ -85,40 +86,86 @@ const follow = async ({ token }: AdminSession, path: string): Promise<() => stri
   return () => text
 }
 
-/** Returns what people and programs get about all reviews. */
-const outputs = async (admin: AdminSession): Promise<ReadonlyArray<readonly [string, string]>> => {
-  const runs = await admin.items("/runs")
-  const ids = runs.map(({ id }) => String(id))
-  const paths = [
-    "/runs",
-    "/changes",
-    "/stats",
-    "/stats/projects",
-    "/stats/outcomes",
-    "/stats/findings?by=category",
-    "/acceptance?workspace=team-one&name=host-0:team/one",
-    "/rules",
-    "/projects",
-    "/audit",
-    "/queue",
-    "/story?repo=team/one&number=1",
-    "/events",
-    "/stats/timeline",
-    "/stats/providers",
-    "/stats/findings?by=severity",
-    "/chat/notices",
-    "/chat/requests",
-    "/nodes",
-    "/budgets",
-    ...ids.flatMap((id) => [`/runs/${id}`, `/runs/${id}/log`, `/runs/${id}/calls`])
-  ]
-  const replies = await Promise.all(
-    paths.map(async (path) => {
-      const { body, status } = await admin.get(path)
-      expect([path, status]).toEqual([path, 200])
-      return [path, JSON.stringify(body)] as const
+type Found = readonly [place: string, text: string]
+
+/** Returns all pages of a list, one item each. */
+const pages = async (session: AdminSession, path: string): Promise<ReadonlyArray<Found>> => {
+  const found: Array<Found> = []
+  let cursor = ""
+  do {
+    const { body, status } = await session.get(`${path}limit=1${cursor}`)
+    expect([path, status]).toEqual([path, 200])
+    found.push([`${path}limit=1${cursor}`, JSON.stringify(body)])
+    cursor = typeof body["next_cursor"] === "string" ? `&cursor=${encodeURIComponent(body["next_cursor"])}` : ""
+  } while (cursor !== "")
+  return found
+}
+
+/** Returns the responses to requests with the rights of a session. `statuses`: those that it may get. */
+const responses = (session: AdminSession, paths: ReadonlyArray<string>, statuses: ReadonlyArray<number>) =>
+  Promise.all(
+    paths.map(async (path): Promise<Found> => {
+      const { body, status } = await session.get(path)
+      expect([path, statuses.includes(status) ? "permitted" : status]).toEqual([path, "permitted"])
+      return [path, JSON.stringify(body)]
     })
   )
+
+const listPaths = (ids: ReadonlyArray<string>, deliveries: ReadonlyArray<string>): ReadonlyArray<string> => [
+  "/runs",
+  "/changes",
+  "/stats",
+  "/stats/projects",
+  "/stats/outcomes",
+  "/stats/findings?by=category",
+  "/acceptance?workspace=team-one&name=host-0:team/one",
+  "/rules",
+  "/projects",
+  "/audit",
+  "/queue",
+  "/story?repo=team/one&number=1",
+  "/events",
+  "/stats/timeline",
+  "/stats/providers",
+  "/stats/findings?by=severity",
+  "/chat/notices",
+  "/chat/requests",
+  "/nodes",
+  "/budgets",
+  "/stats/periods?by=instance",
+  "/views",
+  ...deliveries.flatMap((id) => [`/events/${id}`, `/events/${id}/story`, `/events/${id}/payload`]),
+  ...ids.flatMap((id) => [`/runs/${id}`, `/runs/${id}/log`, `/runs/${id}/calls`])
+]
+
+/** Returns what a viewer and a stranger get. Searches for its words find nothing. */
+const seenByOthers = async (admin: AdminSession, paths: ReadonlyArray<string>): Promise<ReadonlyArray<Found>> => {
+  const made = await admin.post("/tokens", { name: "viewer", scopes: [], role: "viewer" })
+  const viewer = AdminSession.withToken(at.aicr.url, String(made.body["token"]))
+  for (const word of words)
+    for (const list of ["/runs", "/events", "/queue"])
+      expect([list, await viewer.items(`${list}?q=${word}`)]).toEqual([list, []])
+  const open = ["/", "/shared/x/y", "/readyz", "/api/openapi.json", "/api/verdicts/key", "/api/verdicts/statement"]
+  return [
+    ...(await responses(viewer, paths, [200, 403])),
+    ...(await pages(viewer, "/runs?")),
+    ...(await pages(viewer, "/stats/outcomes?")),
+    ...(await pages(viewer, "/events?")),
+    ...(await Promise.all(
+      [...open, ...paths.map((path) => `/api/admin${path}`)].map(
+        async (path) => [path, await (await fetch(at.aicr.url + path)).text()] as const
+      )
+    ))
+  ]
+}
+
+/** Returns what people and programs get about all reviews. */
+const outputs = async (admin: AdminSession): Promise<ReadonlyArray<Found>> => {
+  const runs = await admin.items("/runs")
+  const ids = runs.map(({ id }) => String(id))
+  const deliveries = (await admin.items("/events")).map(({ id }) => String(id))
+  const paths = listPaths(ids, deliveries)
+  const replies = await responses(admin, paths, [200, 404, 409])
   const made = await admin.post("/tokens", { name: "agent", scopes: ["read"], repositories: ["host-0:team/one"] })
   const named = { repository: "team/one", number: 1 }
   const tools = await Promise.all(
@@ -128,6 +175,7 @@ const outputs = async (admin: AdminSession): Promise<ReadonlyArray<readonly [str
   )
   return [
     ...replies,
+    ...(await seenByOthers(admin, paths)),
     ...tools,
     ["requests to the host", requests.join("\n")],
     [
@@ -145,7 +193,7 @@ const outputs = async (admin: AdminSession): Promise<ReadonlyArray<readonly [str
   ]
 }
 
-it("has its words in the message to maintainers, and nowhere else", { timeout: 240_000 }, async () => {
+it("has its words in the message to maintainers, and nowhere else", { timeout: 480_000 }, async () => {
   const admin = await AdminSession.open(at.aicr.url)
   const live = [await follow(admin, "/live"), await follow(admin, "/runs/live")]
   const pull = await ended("first")
@@ -185,6 +233,39 @@ it("has its words in the message to maintainers, and nowhere else", { timeout: 2
   )
   expect(new Set(absent.map(String))).toHaveLength(1)
   expect(absent[0]?.[0]).toBe(404)
+
+  // A stranger's command changes nothing; a maintainer dismisses it by the digest of the message, and the next review keeps that.
+  const named = / dismiss ([0-9a-f]{12})/.exec(String(maintainers.got[0]))?.[1] ?? ""
+  expect(predicate.private[0].sha256.slice(0, 12)).toBe(named)
+  at.forge.setPermission("team/one", "ada", "write")
+  for (const login of ["mallory", "ada"]) {
+    const body = `/aicr dismiss ${named} intended`
+    const { id } = at.forge.comment(pull, body, login)
+    await at.forge.send(at.forge.delivery({ kind: "comment", pull, body, sender: at.forge.user(login), id }))
+  }
+  await waitUntil(() => listStates(pull).at(-1) === "success", {
+    timeout: 120_000,
+    describe: () => at.aicr.log.slice(-6000)
+  })
+  expect(pull.comments[0]?.body).toContain("was dismissed by a maintainer")
+  const later = { branch: pull.headBranch, message: "later", files: { "later.ts": "export const later = 1\n" } }
+  await at.forge.push("team/one", later)
+  await at.forge.notify(pull, "synchronized")
+  await waitUntil(() => listStates(pull).at(-1) === "success" && at.unfinished().length === 0, {
+    timeout: 120_000,
+    describe: () => at.aicr.log.slice(-6000)
+  })
+  const [newest] = await admin.items("/runs")
+  const shown = (await admin.get(`/runs/${newest?.["id"]}`)).body
+  expect(shown).toMatchObject({
+    head: pull.head,
+    findings: [],
+    private: 1,
+    private_findings: [{ digest: expect.stringMatching(`^${named}`), outcome: { status: "dismissed" } }]
+  })
+  const { body: story } = await admin.get("/story?repo=team/one&number=1")
+  expect(story).toMatchObject({ findings: [{ outcome: "dismissed", title: "", path: "" }] })
+  expect(maintainers.got).toHaveLength(1)
   const found = [...(await outputs(admin)), ["events", live.map((text) => text()).join("\n")] as const]
   expect(found.find(([place]) => place === "replay")?.[1]).toContain('"statement"')
   for (const [place, text] of found)

@@ -5,7 +5,9 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { it as test } from "vitest"
+import type { Analysis } from "../../src/domain/Analysis.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
+import { privateDigest } from "../../src/domain/PrivateDigest.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Outcomes } from "../../src/store/Outcomes.ts"
 import { Runs } from "../../src/store/Runs.ts"
@@ -102,6 +104,47 @@ describe.each(databases)("outcomes in $name", ({ layer: fresh }) => {
         assert.deepInclude(yield* runs.get(run.id), { analysis, verdict })
         assert.deepInclude((yield* counts)[0], { findings: 1, dismissed: 0, open: 1 })
         assert.deepInclude((yield* rows)[0], { dismissed_by: null })
+      })
+    )
+  })
+
+  layer(fresh())("a finding that only maintainers get", (it) => {
+    it.effect("is listed by its digest without words and path, decided by its fingerprint, and not judged", () =>
+      Effect.gen(function* () {
+        const outcomes = yield* Outcomes
+        const [one] = analysis.findings
+        if (one === undefined) return assert.fail("no finding")
+        const delivered = { finding: { ...one, problem: { ...one.problem, rule: "zebra-rule" } }, salt: "5a17" }
+        const digest = privateDigest(delivered)
+        const heads = ["a", "b", "c"].map((letter) => letter.repeat(40))
+        const step = Effect.fnUntraced(function* (at: number, more: Partial<Analysis>) {
+          const run = yield* publishing(5, token, { head: heads[at] ?? "", findings: [], more })
+          yield* settle(run.id, "succeeded", 10 + at)
+          const shown = [yield* outcomes.ofTarget(run.targetKey), yield* outcomes.list({ since: 0, limit: 9 })]
+          return { targetKey: run.targetKey, shown, rulings: yield* outcomes.rulings(run.targetKey) }
+        })
+        const { rulings, shown, targetKey } = yield* step(0, { private: [delivered] })
+        for (const [row] of shown)
+          assert.deepInclude(row, { fingerprint: digest, private: digest, title: "", path: "", outcome: "open" })
+        for (const text of [one.fingerprint, one.problem.file, "Off by one", "zebra"])
+          assert.notInclude(JSON.stringify(shown), text)
+        assert.deepStrictEqual(rulings, [{ fingerprint: one.fingerprint, outcome: "open", private: digest }])
+        assert.deepStrictEqual(
+          (yield* outcomes.groups({ by: "rule", since: 0, until: 99 })).map(({ name }) => name),
+          []
+        )
+        const page = { since: 0, limit: 9, after: { targetKey, fingerprint: digest } }
+        assert.deepStrictEqual(yield* outcomes.list(page), [])
+        // A dismissal that a later review reads, of a person who may; nothing is learnt from it.
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE finding_outcomes SET outcome = 'dismissed', dismissed_by = 'maintainer'`
+        assert.deepStrictEqual(yield* outcomes.judged("main:acme/app"), [])
+        assert.deepStrictEqual(yield* outcomes.judgedEverywhere, [])
+        const again = yield* step(1, { private: [delivered], dismissed: [one.fingerprint] })
+        assert.deepInclude(again.rulings[0], { outcome: "dismissed" })
+        // Its channel was removed from the configuration.
+        const open = yield* step(2, { findings: [one] })
+        for (const [row] of open.shown) assert.deepInclude(row, { fingerprint: one.fingerprint, title: "Off by one" })
       })
     )
   })

@@ -23,12 +23,14 @@ export const publishing: (
   more?: {
     readonly head?: string
     readonly findings?: Analysis["findings"]
+    readonly more?: Partial<Analysis>
     readonly kind?: "pull_request" | "push" | "commit"
     readonly rules?: Analysis["rules"]
     readonly provider?: "gitea" | "perforce" | "subversion"
   }
 ) => Effect.Effect<Run, StoreError, Runs> = Effect.fnUntraced(function* (number, token, more = {}) {
   const { head = "a".repeat(40), findings = many, kind = "pull_request", provider = "gitea", rules } = more
+  const found = { ...analysis, findings, ...(rules === undefined ? {} : { rules }), ...more.more }
   const runs = yield* Runs
   const target = kind === "commit" ? { kind, branch: `//Ace/main@=${number}` } : { kind, number }
   const subject = { ...change(number, head), provider, target }
@@ -46,6 +48,6 @@ export const publishing: (
     1
   )
   if (run === undefined) return yield* Effect.die(new Error("The run should have begun"))
-  yield* runs.complete(run.id, token, { ...analysis, findings, ...(rules === undefined ? {} : { rules }) }, [], 2)
+  yield* runs.complete(run.id, token, found, [], 2)
   return run
 })

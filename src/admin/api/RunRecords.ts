@@ -45,7 +45,9 @@ export const run = {
   round: maybeCount("Number of the round of a pull request; a review that reads nothing starts none"),
   late: maybeCount("Number of late findings, which are not posted and do not count"),
   folded: maybeCount("Number of folded findings, which are not posted and do not count; absent without any"),
-  private: maybeCount("Number of findings that only maintainers got, part of `findings`; absent without any"),
+  private: maybeCount(
+    "Number of findings that only maintainers got, part of `findings` unless dismissed; absent without any"
+  ),
   cost_usd
 }
 
@@ -144,6 +146,7 @@ const changeFinding = shown(DatedOutcome, {
   category: "Category",
   title: "First line of its title",
   path: "Path of its file on the newest head that had it",
+  private: "Digest that names it if only maintainers got it: it has neither title nor path then",
   head: "Newest reviewed head that had it",
   outcome: "State",
   replied: "True once a person replied to its comment",
@@ -179,6 +182,7 @@ export const listedOutcome = shown(ListedOutcome, {
   severity: "Severity",
   title: "First line of its title",
   path: "Path of its file on the newest head that had it",
+  private: "Digest that names it if only maintainers got it: it has neither title nor path then",
   head: "Newest reviewed head that had it",
   agent: "Agent mode of the review that found it",
   model: "Model that found it, as provider/model",
@@ -398,6 +402,13 @@ export const RunDetails = Schema.Struct({
       description: "A problem of a kind that people of the repository rarely accept"
     })
   ).annotate({ description: "Problems of kinds below `review.acceptance_floor`: only the summary lists them" }),
+  private_findings: Schema.Array(
+    Schema.Struct({
+      digest: text("Digest that names it in the statement, and in commands of maintainers"),
+      severity: text("Severity"),
+      outcome: Schema.optionalKey(Outcome)
+    }).annotate({ identifier: "PrivateFinding", description: "A problem that only maintainers got" })
+  ).annotate({ description: "Problems that only maintainers got, without anything that they are about" }),
   coverage: Schema.optionalKey(Coverage),
   rules: Schema.Array(AppliedRule).annotate({ description: "Rules of the repository that applied to what was read" }),
   settings: Schema.optionalKey(

@@ -1,7 +1,8 @@
 /** Builds the JSON of runs for the administration. */
 import { countedSeverities, usageJson } from "../../domain/Analysis.ts"
-import type { Usage } from "../../domain/Analysis.ts"
+import type { Analysis, Usage } from "../../domain/Analysis.ts"
 import type { Coverage } from "../../domain/Coverage.ts"
+import { privateDigest } from "../../domain/PrivateDigest.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import type { DatedPublication, Publication } from "../../domain/Publication.ts"
 import type { RepositorySettings } from "../../domain/RepositorySettings.ts"
@@ -153,6 +154,15 @@ const followedFindings = (
   })
 }
 
+/** Findings that only maintainers got: their names, and what became of them. */
+const privateFindings = ({ private: delivered = [] }: Analysis, outcomes: ReadonlyArray<DatedOutcome>) =>
+  delivered.map((one) => {
+    const digest = privateDigest(one)
+    const found = outcomes.find((other) => other.private === digest)
+    const { severity } = one.finding.problem
+    return withoutUndefined({ digest, severity, outcome: found === undefined ? undefined : outcomeView(found) })
+  })
+
 /** Usage by model, in order of first use. */
 const modelsUsed = ({ byModel = {} }: Usage) =>
   Object.entries(byModel).map(([model, usage]) => ({
@@ -238,6 +248,7 @@ export const runDetails = (run: RunWithEvents, { deliveries, previous, spans, ..
     })),
     late_findings: (run.analysis?.late ?? []).map(findingView),
     folded_findings: (run.analysis?.folded ?? []).map(({ finding, why }) => ({ finding: findingView(finding), why })),
+    private_findings: run.analysis === undefined ? [] : privateFindings(run.analysis, parts.outcomes),
     coverage: run.analysis === undefined ? undefined : coverageView(run.analysis.coverage),
     rules: (run.analysis?.rules ?? []).map(appliedRule.view),
     settings: run.analysis?.settings && settingsView(run.analysis.settings),

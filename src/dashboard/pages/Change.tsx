@@ -120,13 +120,17 @@ const entryStep = (entry: StoryEntry): Step => ({
 
 type ChangeFinding = Story["findings"][number]
 
+/** Names a finding: one that only maintainers got has no title and no path. */
+const titleOf = ({ number, private: digest, title }: ChangeFinding): string => {
+  if (digest !== undefined) return t("run.private", { count: digest.slice(0, 12) })
+  return number === undefined ? title : `${number}. ${title}`
+}
+
 const FindingRow = ({ finding }: { readonly finding: ChangeFinding }) => (
   <li>
     <Status group="finding" value={finding.outcome} />
     <div>
-      <ExternalLink href={finding.url}>
-        {finding.number === undefined ? finding.title : `${finding.number}. ${finding.title}`}
-      </ExternalLink>{" "}
+      <ExternalLink href={finding.url}>{titleOf(finding)}</ExternalLink>{" "}
       <span className="quiet">
         {tValue("severity", finding.severity)} · <span className="mono">{finding.path}</span>
         {finding.replied ? ` · ${t("finding.replied")}` : ""}

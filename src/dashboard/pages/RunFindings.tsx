@@ -167,7 +167,18 @@ export const RunFindings = ({ run }: { readonly run: RunDetails }) => (
         <FindingCard key={finding.fingerprint} finding={finding} run={run.id} />
       ))
     )}
-    {run.private === undefined ? null : <p className="quiet">{t("run.private", { count: run.private })}</p>}
+    {run.private === undefined ? null : (
+      <p className="quiet">
+        {t("run.private", { count: run.private })}
+        {run.private_findings.map(({ digest, outcome, severity }) => (
+          <span key={digest}>
+            {" "}
+            {tValue("severity", severity)} <span className="mono">{digest.slice(0, 12)}</span>
+            {outcome === undefined ? null : <Status group="finding" value={outcome.status} />}
+          </span>
+        ))}
+      </p>
+    )}
     {run.refuted.length === 0 ? null : (
       <details className="more">
         <summary>{t("run.refuted", { count: run.refuted.length })}</summary>

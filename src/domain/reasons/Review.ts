@@ -87,6 +87,7 @@ export const reviewReasons = {
   FindingsFolded: { count: "number", why: "reason" },
   FindingsProbed: { count: "number" },
   DeliveredPrivately: { count: "number" },
+  DismissedPrivately: { count: "number" },
   CategoryBelowFloor: {
     category: "text",
     severity: "text",

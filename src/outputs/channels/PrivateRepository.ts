@@ -12,12 +12,11 @@ interface Host extends Pick<ChannelContext, "change"> {
   >
 }
 
-/** Fails unless only people with access may read the repository, by its host. Messages to chats need no such check. */
-export const checkPrivateRepository = Effect.fnUntraced(function* (
-  { channel, change, client }: Host,
-  { _tag }: Operation
-) {
-  if (_tag !== "Issues" && _tag !== "Issue") return
+/** Returns whether an operation writes to a repository. Messages to chats need no check. */
+export const writesIssues = ({ _tag }: Operation): boolean => _tag === "Issues" || _tag === "Issue"
+
+/** Fails unless only people with access may read the repository, by its host. */
+export const checkPrivateRepository = Effect.fnUntraced(function* ({ channel, change, client }: Host) {
   const { conversations } = yield* client
   if ((yield* conversations.isPrivate(change.repo)) === true) return
   const why = { _tag: "RepositoryNotPrivate", channel: channel.name, repository: change.repo.fullName } as const

@@ -34,12 +34,25 @@ export const privateChannels = (kinds: ReadonlyMap<string, ChannelKind>, workspa
   ]
 }
 
-/** Names a finding as the statement of the verdict does, so that who has the message can prove it. */
-const withDigest = (delivered: PrivateFinding, language: string): Finding => {
+/** Digits of a digest that a command names. */
+const namedDigits = 12
+
+/**
+ * Adds what only the message has: how to dismiss the finding on its pull request, and how the statement of the verdict names it, so that who
+ * has the message can prove it.
+ */
+const withNotes = (delivered: PrivateFinding, { change, workspace }: PublishInput): Finding => {
   const { finding, salt } = delivered
   const { fingerprint, problem } = finding
-  const note = labelsFor(language).inStatement(privateDigest(delivered), `${salt}:${fingerprint}`)
-  return { ...finding, problem: { ...problem, message: `${problem.message}\n\n${note}` } }
+  const digest = privateDigest(delivered)
+  const labels = labelsFor(workspace.review.output_language)
+  const canDismiss = workspace.review.comment_commands && change.target.kind === "pull_request"
+  const message = [
+    problem.message,
+    ...(canDismiss ? [labels.dismissPrivate(`/aicr dismiss ${digest.slice(0, namedDigits)}`)] : []),
+    ...(signsVerdicts(workspace.snapshot()) ? [labels.inStatement(digest, `${salt}:${fingerprint}`)] : [])
+  ].join("\n\n")
+  return { ...finding, problem: { ...problem, message } }
 }
 
 /** Plans the delivery. A channel that maintains issues also gets reviews without such findings, which resolve what it has. */
@@ -50,9 +63,7 @@ export const planPrivate = (
 ): ReadonlyArray<{ readonly channel: string; readonly planned: Planned }> => {
   const { analysis, change, workspace } = input
   const { folded: _folded, late: _late, private: delivered = [], refuted: _refuted, ...others } = analysis
-  const isSigned = signsVerdicts(workspace.snapshot())
-  const { output_language: language } = workspace.review
-  const findings = delivered.map((one) => (isSigned ? withDigest(one, language) : one.finding))
+  const findings = delivered.map((one) => withNotes(one, input))
   const alone = { ...others, findings, summary: "", notices: [] }
   // A finding that a channel cannot get is planned all the same: it fails, and nothing is published.
   return privateChannels(kinds, workspace, change).flatMap(({ channel, isElsewhere, kind }) =>

@@ -5,7 +5,7 @@
  */
 import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
 import { isOnPull } from "../../domain/Change.ts"
-import { hasNews, isRefusedByBudget } from "../../domain/Analysis.ts"
+import { hasNews, isRefusedByBudget, openPrivate } from "../../domain/Analysis.ts"
 import { hasUnreadText, isMostlyRead, namesAll } from "../../domain/Coverage.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import type { InlineComment, Operation } from "../../domain/Publication.ts"
@@ -66,7 +66,7 @@ const planVerdict = (input: PublishInput, channel: ChannelConfig, visible: numbe
   const { analysis, head, workspace } = input
   const isClean =
     visible === 0 &&
-    analysis.private === undefined &&
+    openPrivate(analysis).length === 0 &&
     listsAllProblems(input) &&
     isMostlyRead(analysis.coverage) &&
     !hasUnreadText(analysis.coverage)
@@ -153,7 +153,7 @@ const planSummary = ({ input, channel, renderer, visible, hidden, inline, hasLin
 
 const planReviews = ({ input, channel, renderer, visible, inline, hasLines }: PlanInput): ReadonlyArray<Planned> => {
   const { analysis, head, workspace } = input
-  const event = visible.length > 0 || analysis.private !== undefined ? (channel.review_event ?? "COMMENT") : "COMMENT"
+  const event = visible.length > 0 || openPrivate(analysis).length > 0 ? (channel.review_event ?? "COMMENT") : "COMMENT"
   const isReviewed = !isRefusedByBudget(analysis)
   const isNews = hasLines && isReviewed && hasNews(analysis)
   const postsClean = isNews && visible.length === 0 && !workspace.review.skip_lgtm

@@ -1,6 +1,7 @@
 /** Renders the bodies that are sent: template, then markers, then truncation to the host's limit. Pure. */
 import { Result } from "effect"
 import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
+import { deliveredNotices } from "../../domain/Analysis.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { chatTemplate, issueTemplate, problemTemplate, summaryTemplate } from "./BuiltIn.ts"
 import type { PublishInput } from "../channels/Channel.ts"
@@ -152,8 +153,7 @@ export const renderIssueText = (input: PublishInput, channel: ChannelConfig, fin
 export const renderReviewBody = (input: PublishInput, problems: number, marker: Marker, renderer: Renderer): string => {
   const labels = reviewLabels(input)
   const { analysis, workspace } = input
-  const count = analysis.private?.length ?? 0
   const show = inLanguage(workspace.review.output_language)
-  const clean = count === 0 ? labels.clean : `${show({ _tag: "DeliveredPrivately", count })} ${labels.clean}`
+  const clean = [...deliveredNotices(analysis).map(show), labels.clean].join(" ")
   return finish(problems === 0 ? clean : labels.atLines, marker, input, renderer.limit)
 }

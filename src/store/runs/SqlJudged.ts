@@ -17,8 +17,8 @@ export const isJudgement = (sql: SqlClient.SqlClient) => sql`
   ((outcome = 'dismissed' AND dismissed_by = 'maintainer')
     OR (merged_by = 'maintainer' AND outcome IN ('fixed', 'partly', 'open_at_merge')))`
 
-/** Outcomes that count for acceptance: an operator has not reset them. */
-const isJudged = (sql: SqlClient.SqlClient) => sql`forgotten = 0 AND ${isJudgement(sql)}`
+/** Outcomes that count for acceptance: everybody may read about them, and an operator has not reset them. */
+const isJudged = (sql: SqlClient.SqlClient) => sql`private IS NULL AND forgotten = 0 AND ${isJudgement(sql)}`
 
 const judgement = (sql: SqlClient.SqlClient) => sql`
   CASE WHEN outcome = 'dismissed' THEN 'dismissed' WHEN outcome IN ('fixed', 'partly') THEN 'accepted' ELSE 'ignored' END`

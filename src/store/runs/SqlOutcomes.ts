@@ -14,7 +14,7 @@ import { lockNames } from "../../database/RowLocks.ts"
 import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 import { authors, groups } from "./FindingGroups.ts"
 import { forgetJudged, judged, judgedEverywhere } from "./SqlJudged.ts"
-import { DatedOutcome, ListedOutcome, Outcomes } from "../Outcomes.ts"
+import { DatedOutcome, ListedOutcome, Outcomes, RuledOutcome } from "../Outcomes.ts"
 import type { Run, SettledBy } from "../Runs.ts"
 import type { ClaimedEnd } from "../Settlements.ts"
 
@@ -137,6 +137,7 @@ export const recordOutcomes = Effect.fnUntraced(function* (
       INSERT INTO finding_outcomes ${sql.insert(rowOf(next, run, by, project, now))}
       ON CONFLICT (target_key, fingerprint) DO UPDATE SET
         head = excluded.head, outcome = excluded.outcome, replied = excluded.replied, path = excluded.path,
+        category = excluded.category, title = excluded.title, rule = excluded.rule, private = excluded.private,
         anchor = excluded.anchor, code = excluded.code, evidence = excluded.evidence, dismissed_by = excluded.dismissed_by, settled = NULL, settled_at = NULL,
         merged_by = NULL, settled_head = NULL, base_ref = NULL, later = NULL, decided_in = excluded.decided_in, decided_at = excluded.decided_at`
     const earlier = known.get(next.fingerprint)
@@ -210,7 +211,11 @@ export const pruneOutcomes = (sql: SqlClient.SqlClient, before: number) =>
       RETURNING fingerprint`
   )
 
-/** Lists outcomes in the order of the primary key. */
+/** Columns of an outcome for people: of a finding that only maintainers get, its digest and no path. */
+const shownId = "COALESCE(private, fingerprint)"
+const shownPlace = `${shownId} AS fingerprint, CASE WHEN private IS NULL THEN path ELSE '' END AS path`
+
+/** Lists outcomes by change and the id that people see. */
 const list =
   (sql: SqlClient.SqlClient): Outcomes["Service"]["list"] =>
   ({ after, limit, since }) =>
@@ -218,10 +223,12 @@ const list =
       ListedOutcome,
       "outcomes.list",
       sql`
-        SELECT * FROM finding_outcomes
+        SELECT ${sql.literal(shownPlace)}, private, target_key, category, severity, title, rule, head, outcome, replied, dismissed_by, settled, settled_at,
+          merged_by, settled_head, base_ref, later, repository, agent, model, found_in, found_at, decided_at
+        FROM finding_outcomes
         WHERE found_at >= ${since}
-          ${after === undefined ? sql.literal("") : sql`AND (target_key, fingerprint) > (${after.targetKey}, ${after.fingerprint})`}
-        ORDER BY target_key, fingerprint LIMIT ${limit}`
+          ${after === undefined ? sql.literal("") : sql`AND target_key >= ${after.targetKey} AND (target_key > ${after.targetKey} OR ${sql.literal(shownId)} > ${after.fingerprint})`}
+        ORDER BY target_key, ${sql.literal(shownId)} LIMIT ${limit}`
     ).pipe(unavailable("outcomes.list"))
 
 const ofTarget =
@@ -231,12 +238,21 @@ const ofTarget =
       DatedOutcome,
       "outcomes.ofTarget",
       sql`
-        SELECT fingerprint, category, severity, title, path, head, outcome, replied, dismissed_by, settled, settled_at, merged_by, found_in, found_at, decided_in,
+        SELECT ${sql.literal(shownPlace)}, private, category, severity, title, head, outcome, replied, dismissed_by, settled, settled_at, merged_by, found_in, found_at, decided_in,
           decided_at
         FROM finding_outcomes
         WHERE target_key = ${targetKey}
-          AND ${fingerprints === undefined ? sql`1 = 1` : sql.in("fingerprint", fingerprints)}`
+          AND ${fingerprints === undefined ? sql`1 = 1` : sql`(private IS NOT NULL OR ${sql.in("fingerprint", fingerprints)})`}`
     ).pipe(unavailable("outcomes.ofTarget"))
+
+const rulings =
+  (sql: SqlClient.SqlClient): Outcomes["Service"]["rulings"] =>
+  (targetKey) =>
+    selectAs(
+      RuledOutcome,
+      "outcomes.rulings",
+      sql`SELECT fingerprint, outcome, private FROM finding_outcomes WHERE target_key = ${targetKey}`
+    ).pipe(unavailable("outcomes.rulings"))
 
 const counts =
   (sql: SqlClient.SqlClient): Outcomes["Service"]["counts"] =>
@@ -264,6 +280,7 @@ export const layer: Layer.Layer<Outcomes, never, SqlClient.SqlClient> = Layer.ef
   Effect.map(SqlClient.SqlClient, (sql) =>
     Outcomes.of({
       ofTarget: ofTarget(sql),
+      rulings: rulings(sql),
       counts: counts(sql),
       list: list(sql),
       groups: groups(sql),

@@ -148,6 +148,7 @@ export const findings: Statements = () => [
     code TEXT,
     evidence TEXT,
     rule TEXT,
+    private TEXT,
     head TEXT NOT NULL,
     outcome TEXT NOT NULL,
     replied BIGINT NOT NULL,

@@ -93,6 +93,8 @@ export const reviewTexts = {
     "{count} {count|problem is|problems are} published unverified, because {count|its|their} verification failed or did not decide.",
   DeliveredPrivately:
     "{count} {count|problem was|problems were} delivered to the maintainers only. {count|It counts|They count} like others.",
+  DismissedPrivately:
+    "{count} {count|problem that was|problems that were} delivered to the maintainers only {count|was|were} dismissed by a maintainer, and {count|does|do} not count.",
   FindingsFolded: "{count} {count|problem is|problems are} folded and {count|does|do} not count: {why}.",
   FindingsProbed:
     "{count} {count|problem is|problems are} shown to find out whether people accept {count|its kind|their kinds} by now.",

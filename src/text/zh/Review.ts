@@ -81,6 +81,7 @@ export const reviewTexts = {
   ProblemsUndecided: "{count} 个不太严重的问题已丢弃：复核未能作出判断。",
   ProblemsUnverified: "{count} 个问题未经复核即发布：复核失败或未能作出判断。",
   DeliveredPrivately: "{count} 个问题只送达了维护者，与其他问题一样计入结果。",
+  DismissedPrivately: "{count} 个只送达维护者的问题已由维护者驳回，不计入结果。",
   FindingsFolded: "{count} 个问题已折叠，不计入结果：{why}。",
   FindingsProbed: "有 {count} 个问题仍然显示，用于了解这类问题现在是否被采纳。",
   CategoryBelowFloor:

@@ -10,7 +10,9 @@ import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import { targetKey } from "../../../src/domain/Change.ts"
 import type { Change } from "../../../src/domain/Change.ts"
 import type { CommandRequest } from "../../../src/domain/CommentCommand.ts"
+import { LeaseToken } from "../../../src/domain/FencingToken.ts"
 import { DeliveryKey } from "../../../src/domain/Keys.ts"
+import { privateDigest } from "../../../src/domain/PrivateDigest.ts"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { ForgeError } from "../../../src/forge/ForgeError.ts"
 import { HostTraffic } from "../../../src/forge/HostTraffic.ts"
@@ -21,11 +23,13 @@ import { Cache } from "../../../src/store/Cache.ts"
 import { QueueControl } from "../../../src/queue/operator/QueueControl.ts"
 import { selectHints } from "../../../src/review/Reflection.ts"
 import { Lessons } from "../../../src/store/Lessons.ts"
+import { Outbox } from "../../../src/store/Outbox.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 import { actorStores, testForges, testSnapshotWith } from "../../harness/ActorParts.ts"
 import { testCluster } from "../../harness/TestCluster.ts"
 import { inEnglish } from "../../../src/text/en.ts"
+import { analysis, finding } from "../../outputs/Fixtures.ts"
 import { memoryObjects } from "../../harness/MemoryObjects.ts"
 
 class Host extends Context.Service<
@@ -82,6 +86,15 @@ const forges = Layer.effect(
       },
       canWrite: () => (at === "canWrite" ? Effect.as(request, true) : Effect.succeed(true)),
       findComment: () => Effect.undefined,
+      updateComment: (_repo: unknown, _number: number, _id: unknown, body: string) =>
+        Effect.as(
+          Ref.update(bodies, (all) => [...all, body]),
+          { hostId: "1", url: undefined }
+        ),
+      commentText: () => Effect.undefined,
+      reviewTexts: () => Effect.succeed([]),
+      threads: { ...none.threads, list: () => Effect.succeed([]) },
+      setStatus: () => Effect.succeed({ hostId: "status", url: undefined }),
       createComment: (_repo: unknown, _number: number, body: string) =>
         Effect.as(
           Effect.andThen(
@@ -327,6 +340,96 @@ describe("a command with a comment", () => {
       assert.isUndefined(event?.outcome)
       assert.include(yield* reactions, "eyes")
     }).pipe(Effect.provide(world("createComment")))
+  )
+})
+
+describe("a command about a finding that only maintainers get", () => {
+  const comment = { id: "7", on: "pull_request", kind: "general" } as const
+  const failure = {
+    state: "failure",
+    description: { _tag: "ProblemsFound", severities: [] },
+    isShown: true,
+    isClean: false
+  } as const
+  const words = { severity: "critical", category: "security", title: "zebra-title", message: "zebra-message" } as const
+  const secret = (n: number) => ({ finding: { ...finding(n, words), fingerprint: `zebra-${n}` }, salt: `salt-${n}` })
+  /** Everybody may dismiss other findings. */
+  const config = Layer.succeed(
+    ConfigStore,
+    testSnapshotWith("w", "t", {
+      review: { dismissal: "anyone", status_fail_on: "high", output_language: "en", private: { channel: "ops" } }
+    })
+  )
+  /** Stores a review of a pull request with these findings. */
+  const reviewed = Effect.fnUntraced(function* (of: Change, ...delivered: ReadonlyArray<ReturnType<typeof secret>>) {
+    const runs = yield* Runs
+    const entry = { entryId: `${of.target.number}`, workspace: "w", targetKey: targetKey(of), change: of }
+    const begun = { ...entry, head: "h1", base: "b", configHash: "c", verdict: failure }
+    const { id = "" } = (yield* runs.begin(begun, LeaseToken.make(1), 1)) ?? {}
+    const found = analysis([], { private: delivered, notices: [{ _tag: "DeliveredPrivately", count: 1 }] })
+    assert.isTrue(yield* runs.complete(id, LeaseToken.make(1), found, [], 2, failure))
+    return id
+  })
+  const nameOf = (one: ReturnType<typeof secret>, digits = 12) => privateDigest(one).slice(0, digits)
+  const execute = (name: "dismiss" | "reopen", digest: string, id?: string, refusal?: ForgeError["reason"]) =>
+    helpAfter(refusal, 0.01, undefined, { command: { name, digest }, comment }, id)
+
+  it.effect("dismisses and reopens it, and the verdict follows without a word of it", () =>
+    Effect.gen(function* () {
+      const runs = yield* Runs
+      const outbox = yield* Outbox
+      const id = yield* reviewed(change, secret(1))
+      const first = yield* execute("dismiss", nameOf(secret(1)))
+      assert.deepStrictEqual(first.event?.outcomeReason, { _tag: "FindingDismissed", name: "dana" })
+      const dismissed = yield* runs.get(id)
+      assert.deepStrictEqual([dismissed?.verdict?.state, dismissed?.analysis?.dismissed], ["success", ["zebra-1"]])
+      assert.deepStrictEqual(dismissed?.analysis?.notices, [{ _tag: "DismissedPrivately", count: 1 }])
+      // The same command again changes nothing.
+      const again = yield* execute("dismiss", nameOf(secret(1)), "event-2")
+      assert.strictEqual(again.event?.outcome, "executed")
+      const rows = yield* outbox.ofRun(id)
+      yield* execute("reopen", nameOf(secret(1), 8), "event-3")
+      assert.strictEqual((yield* runs.get(id))?.verdict?.state, "failure")
+      const written = JSON.stringify([rows, yield* outbox.ofRun(id)])
+      assert.include(written, '"state":"success"')
+      assert.notMatch(written, /zebra-(?:title|message)/)
+      const shown = [first, again, yield* Ref.get((yield* Host).bodies)]
+      assert.notInclude(JSON.stringify(shown), "zebra")
+    }).pipe(Effect.provide(world("createComment", config)))
+  )
+
+  it.effect("is refused to the author, and to who may not write although everybody may dismiss others", () =>
+    Effect.gen(function* () {
+      const runs = yield* Runs
+      const id = yield* reviewed(change, secret(1))
+      const stranger = yield* execute("dismiss", nameOf(secret(1)), "event-1", "forbidden")
+      assert.deepStrictEqual(stranger.event?.outcomeReason, { _tag: "MayNotDismiss", person: "dana" })
+      yield* Ref.set((yield* Host).author, "Dana")
+      const author = yield* execute("dismiss", nameOf(secret(1)), "event-2")
+      assert.deepStrictEqual(author.event?.outcomeReason, { _tag: "MayNotDismiss", person: "dana" })
+      assert.strictEqual((yield* runs.get(id))?.verdict?.state, "failure")
+      const { bodies, reactions } = yield* Host
+      assert.deepStrictEqual([yield* Ref.get(bodies), yield* Ref.get(reactions)], [[], []])
+    }).pipe(Effect.provide(world("canWrite", config)))
+  )
+
+  it.effect("changes nothing with digits of several, of none, of its fingerprint, and of another pull request", () =>
+    Effect.gen(function* () {
+      const runs = yield* Runs
+      const many = Array.from({ length: 17 }, (_, n) => secret(n))
+      const [shared = ""] = many.map((one) => nameOf(one, 1)).filter((digit, at, all) => all.indexOf(digit) !== at)
+      const id = yield* reviewed(change, ...many)
+      const elsewhere = yield* reviewed({ ...change, target: { kind: "pull_request", number: 8 } }, secret(99))
+      const texts = [shared, "0".repeat(12), "zebra-1", nameOf(secret(99))]
+      for (const [n, digest] of texts.entries()) {
+        const { event } = yield* execute("dismiss", digest, `event-${n}`)
+        assert.deepStrictEqual([digest, event?.outcomeReason], [digest, { _tag: "NoFindingNamed" }])
+      }
+      for (const run of [id, elsewhere]) assert.isUndefined((yield* runs.get(run))?.analysis?.dismissed)
+      const bodies = yield* Ref.get((yield* Host).bodies)
+      assert.lengthOf(bodies, 4)
+      assert.notInclude(bodies.join("\n").replaceAll("`zebra-1`", ""), "zebra")
+    }).pipe(Effect.provide(world("createComment", config)))
   )
 })
 

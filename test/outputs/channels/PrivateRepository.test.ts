@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import type { Operation } from "../../../src/domain/Publication.ts"
-import { checkPrivateRepository } from "../../../src/outputs/channels/PrivateRepository.ts"
+import { checkPrivateRepository, writesIssues } from "../../../src/outputs/channels/PrivateRepository.ts"
 import { MemoryConversations } from "../../harness/MemoryConversations.ts"
 import { change } from "../Fixtures.ts"
 
@@ -18,27 +18,24 @@ const scan: Operation = {
 }
 const message: Operation = { _tag: "Chat", head: "h", title: "", body: "" }
 
-const check = (isPrivate: boolean | undefined, operation: Operation) => {
+const check = (isPrivate: boolean | undefined) => {
   const conversations = new MemoryConversations()
   conversations.isPrivate = isPrivate
   const client = Effect.succeed({ conversations: conversations.service })
   const context = { change, channel: { name: "ops" }, client }
   return Effect.runPromise(
-    checkPrivateRepository(context, operation).pipe(
+    checkPrivateRepository(context).pipe(
       Effect.as("allowed"),
       Effect.catch((error) => Effect.succeed(error.message))
     )
   )
 }
 
-it.each([create, scan])(
-  "$_tag is written where the host calls the repository private, and refused elsewhere",
-  async (operation) => {
-    expect(await check(true, operation)).toBe("allowed")
-    for (const word of [false, undefined]) expect(await check(word, operation)).toContain(change.repo.fullName)
-  }
-)
+it("a repository is written to where the host calls it private, and refused elsewhere", async () => {
+  expect(await check(true)).toBe("allowed")
+  for (const word of [false, undefined]) expect(await check(word)).toContain(change.repo.fullName)
+})
 
-it("a message needs no repository", async () => {
-  expect(await check(false, message)).toBe("allowed")
+it("only issues are written to a repository", () => {
+  expect([create, scan, message].map(writesIssues)).toEqual([true, true, false])
 })

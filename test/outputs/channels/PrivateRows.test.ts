@@ -67,6 +67,7 @@ describe("a finding for maintainers only", () => {
         expect(first).toMatchObject({ channel: "ops", position: 0, operation: { _tag: "Chat", severity: "critical" } })
         expect(JSON.stringify(first)).toContain(secretText)
         expect(JSON.stringify(first)).toContain(privateDigest(delivered))
+        expect(JSON.stringify(first)).toContain(`/aicr dismiss ${privateDigest(delivered).slice(0, 12)}`)
         const others = JSON.stringify([rows, status, verdict])
         for (const word of ["session", "Leaky", "5a17"]) expect(others).not.toContain(word)
         for (const row of rows) expect(row.channel).not.toBe("ops")
@@ -121,7 +122,10 @@ describe("a finding for maintainers only", () => {
     expect(plan.map(({ channel }) => channel)).not.toContain("ops")
   })
 
-  it("is in the statement as a salted digest", () => {
+  it.each([
+    [undefined, "failure", "private"],
+    [[secret.fingerprint], "success", "privateWithdrawn"]
+  ] as const)("is in the statement as a salted digest, with %s dismissed", (dismissed, outcome, name) => {
     const text = buildStatement(
       {
         runId: "r",
@@ -129,13 +133,14 @@ describe("a finding for maintainers only", () => {
         head: "a".repeat(40),
         base: undefined,
         configHash: "c",
-        analysis: separated([other]),
+        analysis: { ...separated([other]), dismissed },
         review: { unread: "neutral", status_fail_on: "critical" }
       },
       "2026-01-01T00:00:00.000Z"
     )
     const { predicate } = JSON.parse(text ?? "")
-    expect(predicate).toMatchObject({ outcome: "failure", private: [{ sha256: privateDigest(delivered) }] })
+    expect(predicate).toMatchObject({ outcome, [name]: [{ sha256: privateDigest(delivered) }] })
+    expect("private" in predicate).toBe(name === "private")
     for (const word of ["session", "5a17", secret.fingerprint]) expect(text).not.toContain(word)
   })
 })

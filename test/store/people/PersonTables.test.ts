@@ -26,6 +26,7 @@ const otherTexts: Readonly<Record<string, string>> = {
   "finding_outcomes.dismissed_by": "a relation to the change",
   "finding_outcomes.merged_by": "a relation to the change",
   "finding_outcomes.evidence": "digests",
+  "finding_outcomes.private": "a digest",
   "inventories.*": "checks of webhooks",
   "inventory_hooks.*": "checks of webhooks",
   "ledger_accounts.*": "renamed by the scan itself",
