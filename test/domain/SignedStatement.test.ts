@@ -8,6 +8,7 @@ import { Result } from "effect"
 import { bundleFromJSON } from "@sigstore/bundle"
 import { toSignedEntity, Verifier } from "@sigstore/verify"
 import { describe, expect, it } from "vitest"
+import { buildStatement } from "../../src/domain/BuildStatement.ts"
 import {
   exportKey,
   openStatement,
@@ -17,6 +18,7 @@ import {
   unwrapStatement
 } from "../../src/domain/SignedStatement.ts"
 import type { SigningKey } from "../../src/domain/SignedStatement.ts"
+import { analysis } from "../outputs/Fixtures.ts"
 
 const pem = (type: "ed25519" | "x25519" = "ed25519"): string => {
   const { privateKey } = type === "ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("x25519")
@@ -27,7 +29,41 @@ const makeKey = (): SigningKey => readSigningKey(pem()) ?? expect.fail("no key")
 
 const key = makeKey()
 const other = makeKey()
-const statement = JSON.stringify({ head: "a".repeat(40), title: "Prüfung 评审", outcome: "success", list: [1, 2, 3] })
+const head = "a".repeat(40)
+/** The statement of a verdict that rests on an earlier review. */
+const statement =
+  buildStatement(
+    {
+      runId: "run-2",
+      change: {
+        provider: "github",
+        trigger: "host",
+        workspace: "shop",
+        repo: { fullName: "team/评审" },
+        target: { kind: "pull_request", number: 7 },
+        baseRef: "main"
+      },
+      head,
+      base: "b".repeat(40),
+      configHash: "1".repeat(64),
+      analysis: analysis([], {
+        inputs: { mergeBase: "b".repeat(40), prompts: "0".repeat(64), rules: [] },
+        coverage: { reviewed: [], skipped: [{ path: "src/a.ts", reason: "unchanged" }], lines: 0 },
+        carried: [
+          {
+            run: "run-1",
+            head: "c".repeat(40),
+            configuration: "2".repeat(64),
+            models: ["provider/Prüfung"],
+            statement: "3".repeat(64),
+            files: 1
+          }
+        ]
+      }),
+      review: { unread: "neutral" }
+    },
+    "2026-01-01T00:00:00.000Z"
+  ) ?? expect.fail("no statement")
 const envelope = signStatement(statement, key)
 const tagOf = (file: string | Uint8Array, keys = [key]): string => {
   const opened = openStatement(typeof file === "string" ? Buffer.from(file) : file, keys)
@@ -35,7 +71,10 @@ const tagOf = (file: string | Uint8Array, keys = [key]): string => {
 }
 
 describe("an envelope", () => {
-  it("opens with its key, as the statement that was signed", () => {
+  it("opens with its key, as the statement that was signed, with the review that it rests on", () => {
+    expect(JSON.parse(statement).predicate.carried).toMatchObject([
+      { run: "run-1", models: { names: ["provider/Prüfung"] } }
+    ])
     expect(openStatement(Buffer.from(envelope), [other, key])).toEqual(Result.succeed(statement))
     expect(unwrapStatement(envelope)).toBe(statement)
     expect(signStatement(statement, key)).toBe(envelope)
