@@ -19,8 +19,21 @@ export interface FakeGroup {
 
 const who = ["-c", "user.name=GitHub", "-c", "user.email=noreply@github.test"]
 
-/** Merges pull requests with `onto`, by default the tip of their target branch. */
-export const makeGroup = async (pulls: ReadonlyArray<DemoPull>, onto?: string): Promise<FakeGroup> => {
+type MergeMethod = "merge" | "rebase" | "squash"
+
+/** Returns the title of the commit that a pull request becomes. */
+const titleOf = ({ number, title }: DemoPull, method: MergeMethod): string =>
+  ({ merge: `Merge pull request #${number}`, rebase: title, squash: `${title} (#${number})` })[method]
+
+const branchOf = ({ baseBranch, number }: DemoPull, base: string): string =>
+  `gh-readonly-queue/${baseBranch}/pr-${number}-${base}`
+
+/** Merges pull requests with `onto`, by default the tip of their target branch. Only `merge` has their own commits. */
+export const makeGroup = async (
+  pulls: ReadonlyArray<DemoPull>,
+  onto?: string,
+  method: MergeMethod = "merge"
+): Promise<FakeGroup> => {
   const pull = pulls.at(-1)
   if (pull === undefined) throw new Error("a group has a pull request")
   const { directory } = pull.repository
@@ -29,10 +42,12 @@ export const makeGroup = async (pulls: ReadonlyArray<DemoPull>, onto?: string): 
   let head = base
   for (const one of pulls) {
     const [tree = ""] = (await git(directory, ["merge-tree", "--write-tree", head, one.head])).split("\n")
-    const message = `Merge pull request #${one.number}`
-    head = (await git(directory, [...who, "commit-tree", tree, "-p", head, "-p", one.head, "-m", message])).trim()
+    const parents = method === "merge" ? ["-p", head, "-p", one.head] : ["-p", head]
+    head = (await git(directory, [...who, "commit-tree", tree, ...parents, "-m", titleOf(one, method)])).trim()
+    // Each pull request of a queue has a branch, which ends at its last commit.
+    if (method === "rebase") await setRef(directory, `refs/heads/${branchOf(one, base)}`, head)
   }
-  const branch = `gh-readonly-queue/${pull.baseBranch}/pr-${pull.number}-${base}`
+  const branch = branchOf(pull, base)
   await setRef(directory, `refs/heads/${branch}`, head)
   return { pull, branch, base, head }
 }

@@ -1,6 +1,6 @@
 /**
- * The nodes of a cluster are killed while the group of a merge queue is reviewed: its head gets one verdict, from one review, and the pull request
- * nothing.
+ * The nodes of a cluster receive the same group of a merge queue, and are killed while one is reviewed: its head gets one verdict, from one
+ * review, and the pull request nothing.
  */
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => at[Symbol.asyncDispose](), 60_000)
 
-it("a group has one verdict, although both nodes are killed before and after its status is written", async () => {
+it("a group has one verdict, although both nodes receive it, and are killed before and after its status is written", async () => {
   const pull = await at.open("queued", "team/r0")
   await at.deliver(pull)
   await at.reviewed([pull], 120_000)
@@ -24,6 +24,16 @@ it("a group has one verdict, although both nodes are killed before and after its
   const before = postedOn(pull)
   const calls = at.model.requests.length
   const signer = { ...at.forge, secret }
+  // Two webhooks report the same group, each to another node.
+  const twice = await makeGroup([pull])
+  await Promise.all(nodes.map((name) => at.accepted(reportGroup(signer, twice, "checks_requested"), name)))
+  await waitUntil(() => listStates({ ...pull, head: twice.head }).at(-1) === "success", {
+    timeout: 120_000,
+    describe: () => at.logs(40)
+  })
+  await at.settled()
+  expect(listStates({ ...pull, head: twice.head })).toEqual(["pending", "success"])
+  expect(await at.query(`SELECT status FROM runs WHERE head = '${twice.head}'`)).toEqual([{ status: "succeeded" }])
   for (const kind of ["cut", "lost"] as const) {
     await at.forge.push("team/r0", { branch: "main", message: kind, files: { [`${kind}.md`]: kind } })
     const group = await makeGroup([pull])

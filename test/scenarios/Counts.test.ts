@@ -8,34 +8,14 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
-import { countingEnv, countsBetween, readCounts } from "../harness/Counts.ts"
-import type { Counts } from "../harness/Counts.ts"
+import { countingEnv, countsBetween, readCounts, settledCounts, sumCounts, withoutPolls } from "../harness/Counts.ts"
+import type { Counts, NamedCounts } from "../harness/Counts.ts"
 import { honest, Installation, renderContent, toFilePath } from "../harness/Installation.ts"
 import type { InstallationOptions } from "../harness/Installation.ts"
 import { makeStatementKey, signing, storedStatements } from "../harness/StatementKeys.ts"
 import { PostgresServer } from "../harness/Postgres.ts"
 import { takeTurn } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
-
-/** Statements of the service that are repeated without any work, by what needs them. They are no part of a review. */
-const polls: ReadonlyArray<readonly [feature: string, statement: RegExp]> = [
-  ["accepted deliveries that are not in the queue", /FROM events WHERE work IS NOT NULL AND outcome IS NULL/],
-  ["runs whose process died", /FROM runs WHERE \(1 = 1 AND "status" IN/],
-  ["reservations of lost calls", /FROM ledger_reservations WHERE status = 'open'/],
-  ["publications that are not sent", /SELECT DISTINCT target_key FROM publications/],
-  ["reports of Perforce and Subversion", /FROM events WHERE routing IS NOT NULL/],
-  ["requested and due searches for missed changes", /FROM catch_ups/],
-  ["batches of automatic commits", /^SELECT batches\.\*/],
-  ["ended changes with findings that have no outcome", /^INSERT INTO settlements/]
-]
-/** Lines and spans of runs are stored once a second, so that a longer review stores them more often. */
-const linesOfRuns = /INTO run_logs/
-const isTimed = (statement: string): boolean =>
-  linesOfRuns.test(statement) || polls.some(([, pattern]) => pattern.test(statement))
-type Named = Readonly<Record<string, number>>
-const withoutPolls = (counts: Named): Named =>
-  Object.fromEntries(Object.entries(counts).filter(([statement]) => !isTimed(statement)))
-const sum = (counts: Named): number => Object.values(counts).reduce((all, one) => all + one, 0)
 
 /** A function that calls the one of the next file. Versions have other parameters, so that its uses are searched. */
 const renderFile = (index: number, version: number): string =>
@@ -116,15 +96,8 @@ class CountedInstallation implements AsyncDisposable {
     })
   }
 
-  /** Waits until nothing but polls is counted any more. */
-  async #settled(earlier: Counts) {
-    for (let before = ""; ;) {
-      const { commits, programs, statements, totals } = countsBetween(earlier, await this.read())
-      const now = { programs, totals, statements: withoutPolls(statements), commits: withoutPolls(commits) }
-      if (JSON.stringify(now) === before) return now
-      before = JSON.stringify(now)
-      await sleep(800)
-    }
+  #settled(earlier: Counts) {
+    return settledCounts(join(this.folder, "counts"), earlier)
   }
 
   /** Counts the work of one review of a change of `size` files with one finding. */
@@ -174,7 +147,7 @@ class CountedInstallation implements AsyncDisposable {
     await waitUntil(() => pull.comments.length === before + 2, { describe: () => this.at.aicr.log.slice(-4000) })
     const { commits, statements } = await this.#settled(earlier)
     const requests = this.#requests.map((request) => request.replace("/repos/team/one", "").replaceAll(/\d+/g, "N"))
-    return { requests: requests.toSorted(), statements: sum(statements), commits: sum(commits) }
+    return { requests: requests.toSorted(), statements: sumCounts(statements), commits: sumCounts(commits) }
   }
 
   async #count(pull: DemoPull, action: "opened" | "synchronized") {
@@ -185,9 +158,9 @@ class CountedInstallation implements AsyncDisposable {
     const { commits, programs, statements, totals } = await this.#settled(earlier)
     return {
       requests: this.#requests.length,
-      statements: sum(statements),
-      commits: sum(commits),
-      programs: sum(programs),
+      statements: sumCounts(statements),
+      commits: sumCounts(commits),
+      programs: sumCounts(programs),
       threads: totals["threads"] ?? 0,
       messages: totals["messages"],
       parses: totals["parses"],
@@ -197,7 +170,7 @@ class CountedInstallation implements AsyncDisposable {
   }
 
   /** Returns the statements of some seconds at rest, and how many it were: a busy machine reads the counts late. */
-  async rest(seconds: number): Promise<{ readonly statements: Named; readonly seconds: number }> {
+  async rest(seconds: number): Promise<{ readonly statements: NamedCounts; readonly seconds: number }> {
     const earlier = await this.read()
     const startedAt = performance.now()
     await sleep(seconds * 1000)
@@ -328,8 +301,8 @@ describe.each(stores)("with records in %s", (store) => {
       const { seconds, statements } = await counted.rest(24)
       expect(Object.keys(withoutPolls(statements))).toEqual([])
       // Two sweeps of Housekeeping at most, and rarer polls.
-      expect(sum(statements)).toBeLessThanOrEqual(seconds)
-      expect(sum(statements)).toBeGreaterThan(0)
+      expect(sumCounts(statements)).toBeLessThanOrEqual(seconds)
+      expect(sumCounts(statements)).toBeGreaterThan(0)
     }
   )
 

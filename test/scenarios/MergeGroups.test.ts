@@ -3,9 +3,13 @@
  * model; another one is reviewed. Nothing is written but the check of its head.
  */
 import { generateKeyPairSync } from "node:crypto"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
+import { countingEnv, readCounts, settledCounts, sumCounts } from "../harness/Counts.ts"
 import { DownHost } from "../harness/DownHost.ts"
 import { getChecks } from "../harness/FakeChecks.ts"
 import { dropGroup, makeGroup, repeatGroup, reportGroup } from "../harness/FakeMergeQueue.ts"
@@ -17,17 +21,23 @@ import { waitUntil } from "../harness/Wait.ts"
 const key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" })
 const repository = "team/one"
 
+const folder = mkdtempSync(join(tmpdir(), "aicr-groups-"))
+const counts = join(folder, "counts")
+
 let host: DownHost
 beforeAll(async () => {
   host = await DownHost.start("github", {
     trigger: { token_env: undefined, app: { app_id: 12345, private_key_env: "TEST_KEY" } },
-    env: { ...adminEnv, TEST_KEY: key.toString() },
+    env: { ...adminEnv, ...countingEnv(counts), TEST_KEY: key.toString() },
     review: { status_fail_on: "high", verification: "off", labels: { reviewed_tag: "reviewed" } },
     mayWriteChecks: true
   })
   host.forge.renameSelf("aicr[bot]")
 }, 120_000)
-afterAll(() => host[Symbol.asyncDispose]())
+afterAll(async () => {
+  await host[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 const checksOf = ({ pull: { repository: at }, head }: Pick<FakeGroup, "head" | "pull">) =>
   getChecks(at).filter((check) => check.head === head)
@@ -69,8 +79,8 @@ const reviewed = async (name: string, conclusion: string): Promise<DemoPull> => 
 const report = (group: FakeGroup, action: "checks_requested" | "destroyed", more: object = {}) =>
   host.forge.send(reportGroup(host.forge, group, action, more))
 
-const queued = async (pulls: ReadonlyArray<DemoPull>, onto?: string): Promise<FakeGroup> => {
-  const group = await makeGroup(pulls, onto)
+const queued = async (...given: Parameters<typeof makeGroup>): Promise<FakeGroup> => {
+  const group = await makeGroup(...given)
   const { body, status } = await report(group, "checks_requested")
   expect([status, body]).toMatchObject([202, { accepted: true, target_kind: "merge_group" }])
   return group
@@ -118,26 +128,43 @@ it("a group with the reviewed patches has the verdict of its pull request, witho
   expect(again.body).toMatchObject({ accepted: false, reason: "already_reviewed" })
 }, 240_000)
 
-it("a group of several reviewed pull requests has the worst of their verdicts, without a call", async () => {
+/** Statements and commits of the review of a group of two reviewed pull requests. */
+const expected = { statements: 49, commits: 15 }
+
+it("a group of several reviewed pull requests has the worst of their verdicts however they are merged, without a call", async () => {
   findIn("fails")
   const first = await reviewed("joined-one", "success")
   const second = await reviewed("joined-two", "success")
   const calls = host.model.requests.length
-  const requests = host.forge.requests.length
-  const group = await queued([first, second])
-  await ends(group, "success")
+  // Only merges have the heads; rebased commits are assigned by the branches of the queue, which are read.
+  for (const [how, reads] of [
+    ["merge", 3],
+    ["squash", 3],
+    ["rebase", 4]
+  ] as const) {
+    await moveMain(`${how}.ts`, "export const moved = 1\n")
+    const requests = host.forge.requests.length
+    // What earlier reviews still write is not counted.
+    await settledCounts(counts, await readCounts(counts))
+    const earlier = await readCounts(counts)
+    const group = await queued([first, second], undefined, how)
+    await ends(group, "success")
+    const read = host.forge.requests
+      .slice(requests)
+      .filter(({ method, path }) => method === "GET" && path.startsWith("/repos"))
+    expect([how, read.length]).toEqual([how, reads])
+    expect([how, Object(checksOf(group)[0]?.output).summary]).toEqual([
+      how,
+      expect.stringContaining(`- #${first.number}: passed\n- #${second.number}: passed`)
+    ])
+    const { commits, statements } = await settledCounts(counts, earlier)
+    expect([how, { statements: sumCounts(statements), commits: sumCounts(commits) }]).toEqual([how, expected])
+  }
   expect(host.model.requests).toHaveLength(calls)
-  const reads = host.forge.requests
-    .slice(requests)
-    .filter(({ method, path }) => method === "GET" && path.startsWith("/repos"))
-  expect(reads).toHaveLength(3)
-  expect(Object(checksOf(group)[0]?.output).summary).toContain(
-    `- #${first.number}: passed\n- #${second.number}: passed`
-  )
 
   const failing = await reviewed("fails", "failure")
   const before = host.model.requests.length
-  const mixed = await queued([failing, first])
+  const mixed = await queued([failing, first], undefined, "rebase")
   await ends(mixed, "failure")
   expect(host.model.requests).toHaveLength(before)
   const { summary, annotations } = Object(checksOf(mixed)[0]?.output)
