@@ -168,7 +168,9 @@ describe("the launcher", () => {
     const [first] = await service.stdout.take(1).toArray()
     const pids = String(first).trim().split(" ").map(Number)
     // A process that replaces its program has no arguments for a moment.
-    await waitUntil(() => pids.every((pid) => commandLine(pid) !== ""), { describe: () => pids.map(commandLine).join() })
+    await waitUntil(() => pids.every((pid) => commandLine(pid) !== ""), {
+      describe: () => pids.map(commandLine).join()
+    })
     service.kill("SIGKILL")
     await waitUntil(() => pids.every((pid) => commandLine(pid) === ""), {
       describe: () => pids.map(commandLine).join()
