@@ -23,8 +23,8 @@ import { manyEntries } from "../Stores.ts"
 const stream = "aicr_log_queue-journal"
 
 /** Waits until the servers have joined: one alone places no three replicas. */
-const untilJoined = async (url: string | undefined): Promise<void> => {
-  const connection = await connect({ servers: url })
+const untilJoined = async (servers: Array<string>): Promise<void> => {
+  const connection = await connect({ servers })
   const manager = await jetstreamManager(connection, { checkAPI: false })
   const place = () => manager.streams.add({ name: "joined", subjects: ["joined"], num_replicas: 3 })
   await waitUntil(
@@ -52,7 +52,7 @@ const cluster = Effect.acquireRelease(
         })
       )
     )
-    await untilJoined(servers[0]?.url)
+    await untilJoined(servers.map(({ url }) => url))
     return servers
   }),
   (servers) => Effect.promise(() => Promise.all(servers.map((server) => server[Symbol.asyncDispose]())))
