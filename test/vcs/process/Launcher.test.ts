@@ -167,6 +167,7 @@ describe("the launcher", () => {
     )
     const [first] = await service.stdout.take(1).toArray()
     const pids = String(first).trim().split(" ").map(Number)
+    expect(pids).toHaveLength(2)
     // A process that replaces its program has no arguments for a moment.
     await waitUntil(() => pids.every((pid) => commandLine(pid) !== ""), {
       describe: () => pids.map(commandLine).join()
