@@ -14,7 +14,7 @@ import type { ChatRepository } from "../../src/chat/Repositories.ts"
 import type { ChatTexts } from "../../src/chat/Texts.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { targetKey } from "../../src/domain/Change.ts"
-import { chatRequestNames } from "../../src/domain/ChatRequest.ts"
+import { chatCommands, personalCommands } from "../../src/domain/ChatRequest.ts"
 import type { ChatOutcome } from "../../src/domain/ChatRequest.ts"
 import { isForgeKind } from "../../src/domain/Kinds.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
@@ -185,10 +185,11 @@ const onRepository = Effect.fnUntraced(function* (
 })
 
 /** Lists what the person may request. */
-const listAllowed = ({ permissions }: Execution) =>
-  chatRequestNames.filter((name) =>
-    permissions.some((one) => (name === "ask" ? permitsQuestions(one) : allows(one, name)))
-  )
+const listAllowed = ({ permissions }: Execution) => [
+  ...chatCommands.filter((name) => permissions.some((one) => allows(one, name))),
+  ...(permissions.some(permitsQuestions) ? ["ask" as const] : []),
+  ...personalCommands
+]
 
 /** `claim`: uses up the id of the button that was pressed; false if another press used it. */
 export const execute = Effect.fnUntraced(function* (

@@ -12,12 +12,13 @@ import type { AwaitListing } from "../../src/chat/members/Memberships.ts"
 import { joinParts, makePageLinks } from "../../src/chat/PageLinks.ts"
 import { textsFor } from "../../src/chat/Texts.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
-import type { ChatOutcome } from "../../src/domain/ChatRequest.ts"
+import type { ChatOutcome, PersonalCommandName } from "../../src/domain/ChatRequest.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import { chatRequests } from "../../src/observability/Metrics.ts"
 import { safeTexts } from "../../src/outputs/SafeText.ts"
 import { ChatRequests } from "../../src/store/ChatRequests.ts"
 import type { ChatButton, ChatChange, ChatFacts, ChatRequest } from "../../src/store/ChatRequests.ts"
+import { DirectOptOuts } from "../../src/store/DirectOptOuts.ts"
 import { describeIds, dismiss, execute } from "./ChatExecute.ts"
 import type { Executed, Execution } from "./ChatExecute.ts"
 import { admitQuestion, renderReason, toResult } from "./ChatAsk.ts"
@@ -135,6 +136,33 @@ const validate = Effect.fnUntraced(function* (context: StepContext, request: Cha
 
 type Requested = ParsedCommand | Pressed
 
+/** Stores what a person decides about direct messages. Everyone who could get one may, so that it needs no binding. */
+const decideDirect = Effect.fnUntraced(function* (
+  { permissions, texts }: Execution,
+  request: ChatRequest,
+  name: PersonalCommandName
+) {
+  const { connection, receivedAt, sender } = request
+  const optOuts = yield* DirectOptOuts
+  yield* name === "stop" ? optOuts.add(connection, sender, receivedAt) : optOuts.remove(connection, sender)
+  yield* Effect.logInfo("audit: direct messages changed by their recipient", {
+    chat_request_id: request.id,
+    connection,
+    sender: sender.id,
+    command: name
+  })
+  const named = yield* save(request, { status: "validating", command: name, facts: request.facts })
+  if (named === undefined) return undefined
+  const isQuiet = permissions.length === 0 && (yield* isTooOften(request))
+  if (isQuiet) return yield* close(named, { _tag: "TooManyCommands" })
+  return yield* publish(named, "succeeded", texts.direct[name])
+})
+
+/** Returns whether a person without rights gets no further message now. */
+const isTooOften = Effect.fnUntraced(function* (request: ChatRequest) {
+  return (yield* countRecent(request)) > refusalsPerMinute || (yield* isCrowded(request))
+})
+
 const decide = Effect.fnUntraced(function* (
   context: StepContext,
   execution: Execution,
@@ -143,9 +171,10 @@ const decide = Effect.fnUntraced(function* (
 ) {
   const { permissions, texts } = execution
   if (parsed._tag === "NotForUs") return yield* close(request, { _tag: "NotForThisBot" })
+  if (parsed._tag === "Personal") return yield* decideDirect(execution, request, parsed.name)
   const named = parsed._tag === "Command" ? parsed.command : undefined
   if (permissions.length === 0) {
-    const isQuiet = (yield* countRecent(request)) > refusalsPerMinute || (yield* isCrowded(request))
+    const isQuiet = yield* isTooOften(request)
     yield* Effect.logWarning("audit: chat command refused, its sender has no binding", {
       chat_request_id: request.id,
       connection: request.connection,
@@ -167,7 +196,7 @@ const decide = Effect.fnUntraced(function* (
   return yield* run(context, execution, request, parsed)
 })
 
-type Work = Exclude<Requested, { readonly _tag: "NotForUs" | "Unknown" }>
+type Work = Exclude<Requested, { readonly _tag: "NotForUs" | "Personal" | "Unknown" }>
 
 /** One review or question at a time is admitted on a node, so that requests that arrive together do not pass the same limit. */
 const admission = Semaphore.makeUnsafe(1)

@@ -178,9 +178,9 @@ export const isContent = ({ operation }: Pick<Publication, "operation">): boolea
 export const sentSummary = (rows: ReadonlyArray<Publication>): Publication | undefined =>
   rows.find(({ operation, status }) => operation._tag === "Summary" && status === "sent")
 
-/** True for operations that always become visible at the host. The others reconcile and may have nothing to do. */
+/** True for operations that always become visible at the host. The others reconcile and may have nothing to do, or one person gets them. */
 const appears = ({ operation: { _tag } }: Pick<Publication, "operation">): boolean =>
-  _tag !== "Threads" && _tag !== "Thread" && _tag !== "Issues" && _tag !== "Verdict"
+  _tag !== "Threads" && _tag !== "Thread" && _tag !== "Issues" && _tag !== "Verdict" && _tag !== "DirectMessage"
 
 /** True for the commit status that ends a run. */
 export const isFinalStatus = ({ operation }: Pick<Publication, "operation">): boolean =>

@@ -15,6 +15,7 @@ import { challengeFeishu, challengeWecom } from "./platform/Challenge.ts"
 import { withinDailyPersons } from "./DailyPersons.ts"
 import { discover } from "./feishu/Session.ts"
 import { listAt, numberAt, textAt } from "./platform/ReadJson.ts"
+import { openSlackConversation } from "./SlackMessages.ts"
 import { receiveMode } from "./ReceiveMode.ts"
 
 export interface ChatPoint {
@@ -151,9 +152,8 @@ const slackApp: Row = {
   receiving: undefined,
   message: Effect.fnUntraced(function* ({ connection, secret }, to) {
     const baseUrl = platformUrl("slack", connection.base_url)
-    yield* (yield* ChatApps)
-      .slack({ baseUrl, token: secret })
-      .write("chat.postMessage", { channel: to, text: testText })
+    const api = (yield* ChatApps).slack({ baseUrl, token: secret })
+    yield* api.write("chat.postMessage", { channel: yield* openSlackConversation(api, to), text: testText })
     return `sent to ${to}`
   })
 }

@@ -6,12 +6,13 @@
  * commits <alias> [branch] | prs <alias> [branch] | detail <alias> <rev> | prdetail <alias> <id> | queue | running
  * ```
  *
- * Beyond it: `ask <alias> <rev> <question>`, whose question may have several lines. Each command also has a name in Chinese.
+ * Beyond it: `ask <alias> <rev> <question>`, whose question may have several lines, and `stop` and `start`, about direct messages to the
+ * person. Each command also has a name in Chinese.
  */
 import type { Change } from "../domain/Change.ts"
 import type { ListedChange } from "../queue/operator/QueueControl.ts"
-import { chatCommands } from "../domain/ChatRequest.ts"
-import type { ChatCommandName, ChatRequestName } from "../domain/ChatRequest.ts"
+import { chatCommands, personalCommands } from "../domain/ChatRequest.ts"
+import type { ChatCommandName, ChatRequestName, PersonalCommandName } from "../domain/ChatRequest.ts"
 import { maxTextLength } from "./Inbound.ts"
 import type { InboundMessage } from "./Inbound.ts"
 
@@ -23,6 +24,8 @@ export interface ChatCommand {
 export type ParsedCommand =
   | { readonly _tag: "Command"; readonly command: ChatCommand }
   | { readonly _tag: "Question"; readonly alias: string; readonly revision: string; readonly question: string }
+  /** A decision of a person about direct messages. */
+  | { readonly _tag: "Personal"; readonly name: PersonalCommandName }
   /** The message is meant for us and is no command: `usage` of the command that it begins with, if any. */
   | { readonly _tag: "Unknown"; readonly word: string; readonly usage: ChatRequestName | undefined }
   /** A message of other people to each other. */
@@ -49,7 +52,9 @@ export const arities: Readonly<Record<ChatRequestName, Arity>> = {
   prdetail: { min: 2, max: 2, args: "<alias> <id>" },
   queue: { min: 0, max: 0, args: "" },
   running: { min: 0, max: 0, args: "" },
-  ask: { min: 3, max: Number.POSITIVE_INFINITY, args: "<alias> <rev> <question>" }
+  ask: { min: 3, max: Number.POSITIVE_INFINITY, args: "<alias> <rev> <question>" },
+  stop: { min: 0, max: 0, args: "" },
+  start: { min: 0, max: 0, args: "" }
 }
 
 /** Longest argument: names of branches and repositories. */
@@ -73,7 +78,9 @@ const chineseNames: ReadonlyMap<string, ChatRequestName> = new Map([
   ["合并请求详情", "prdetail"],
   ["队列", "queue"],
   ["运行中", "running"],
-  ["提问", "ask"]
+  ["提问", "ask"],
+  ["退订", "stop"],
+  ["订阅", "start"]
 ])
 
 /** Returns the name of a command in Chinese. */
@@ -81,6 +88,8 @@ export const chineseName = (command: ChatRequestName): string =>
   [...chineseNames].find(([, name]) => name === command)?.[0] ?? command
 
 const isCommand = (word: string): word is ChatCommandName => (chatCommands as ReadonlyArray<string>).includes(word)
+const isPersonal = (word: string): word is PersonalCommandName =>
+  (personalCommands as ReadonlyArray<string>).includes(word)
 
 /** Characters that no revision, branch, alias or repository has, and options of programs. */
 const isPlain = (word: string): boolean =>
@@ -126,6 +135,7 @@ export const parseCommand = (
   if (name === "" && lines.length <= 1 && text.trim().length <= maxTextLength && words.length <= 1)
     return { _tag: "Command", command: { name: "help", args: [] } }
   if (name === "ask") return parseQuestion(text, hasPrefix) ?? unknown("ask")
+  if (isPersonal(name)) return lines.length === 1 && args.length === 0 ? { _tag: "Personal", name } : unknown(name)
   if (!isCommand(name)) return unknown(undefined)
   const { max, min } = arities[name]
   const isFitting = lines.length === 1 && words.length <= maxWords && args.length >= min && args.length <= max

@@ -1,7 +1,7 @@
 /** Texts of replies in English and Chinese. Values are escaped by the caller. */
 import { arities, chineseName } from "./Command.ts"
 import { chatRequestNames } from "../domain/ChatRequest.ts"
-import type { ChatRequestName } from "../domain/ChatRequest.ts"
+import type { ChatRequestName, PersonalCommandName } from "../domain/ChatRequest.ts"
 import type { Reason } from "../domain/Reason.ts"
 import { inEnglish } from "../text/en.ts"
 import { valueText } from "../text/Render.ts"
@@ -41,6 +41,8 @@ export interface ChatTexts {
   readonly askOff: string
   readonly askLimit: string
   readonly thinking: string
+  /** Replies to the commands about direct messages. */
+  readonly direct: Readonly<Record<PersonalCommandName, string>>
   readonly notAnswered: Readonly<Record<"not_configured" | "budget" | "unavailable", string>>
   readonly notReplied: (why: string) => string
   readonly dismissed: (finding: string) => string
@@ -69,7 +71,9 @@ const englishHelp: Readonly<Record<ChatRequestName, string>> = {
   prdetail: "problems of the review of a pull request",
   queue: "waiting reviews",
   running: "running reviews",
-  ask: "ask a question about a review"
+  ask: "ask a question about a review",
+  stop: "get no more direct messages about reviews of your changes",
+  start: "get direct messages again"
 }
 
 const chineseHelp: Readonly<Record<ChatRequestName, string>> = {
@@ -86,7 +90,9 @@ const chineseHelp: Readonly<Record<ChatRequestName, string>> = {
   prdetail: "拉取请求的评审问题",
   queue: "等待中的评审",
   running: "运行中的评审",
-  ask: "就某次评审提问"
+  ask: "就某次评审提问",
+  stop: "不再接收关于您的变更评审的私信",
+  start: "重新接收私信"
 }
 
 const usageOf = (command: ChatRequestName, name: string = command): string => {
@@ -152,6 +158,10 @@ const english: ChatTexts = {
   askOff: "Questions are not enabled for you here. An administrator enables `ask` of your command binding.",
   askLimit: "Too many questions within an hour. Try again later.",
   thinking: "A model is answering your question.",
+  direct: {
+    stop: "You get no more direct messages about reviews of your changes. `start` turns them on again.",
+    start: "You get direct messages about reviews of your changes where they are enabled. `stop` ends them."
+  },
   notAnswered: {
     not_configured: "No model is configured that can answer.",
     budget: "The budget for models is used up. Try again later.",
@@ -205,6 +215,10 @@ const chinese: ChatTexts = {
   askOff: "此处未为您启用提问。管理员可在命令绑定中启用 `ask`。",
   askLimit: "一小时内提问过多，请稍后再试。",
   thinking: "模型正在回答您的问题。",
+  direct: {
+    stop: "您不再收到关于您的变更评审的私信。发送 `订阅` 可重新接收。",
+    start: "在启用私信之处，您会收到关于您的变更评审的私信。发送 `退订` 可停止。"
+  },
   notAnswered: {
     not_configured: "没有可回答问题的模型。",
     budget: "模型预算已用完，请稍后再试。",

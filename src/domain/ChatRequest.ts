@@ -71,8 +71,12 @@ export const chatCommands = [
 ] as const
 export type ChatCommandName = (typeof chatCommands)[number]
 
-/** Everything that a person may request: the commands, and a question about a review. */
-export const chatRequestNames = [...chatCommands, "ask"] as const
+/** Commands with which people decide about messages to themselves. They need no binding. */
+export const personalCommands = ["stop", "start"] as const
+export type PersonalCommandName = (typeof personalCommands)[number]
+
+/** Everything that a person may request: the commands, a question about a review, and the own direct messages. */
+export const chatRequestNames = [...chatCommands, "ask", ...personalCommands] as const
 export type ChatRequestName = (typeof chatRequestNames)[number]
 
 /** A person of a chat platform by an exact id. Ids of different types are different people. */

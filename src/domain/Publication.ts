@@ -230,6 +230,14 @@ export const Operation = Schema.Union([
     /** A message that only mentions people. */
     people: Schema.optional(Schema.Struct({ everyone: Schema.Boolean, mobiles: Schema.Array(Schema.String) }))
   }),
+  /** A message to the author of the change alone, in the platform's markdown. Who that is, is found when it is sent. */
+  Schema.Struct({
+    _tag: Schema.Literal("DirectMessage"),
+    head: Schema.String,
+    title: Schema.String,
+    body: Schema.String,
+    severity: Schema.optional(Severity)
+  }),
   /** The comment of triage on an issue whose text has the digest `head`. */
   Schema.Struct({ _tag: Schema.Literal("IssueComment"), head: Schema.String, body: Schema.String }),
   /** Closes the issue, if its text still has the digest `head`. */

@@ -78,6 +78,8 @@ export interface Labels {
   /** Ways to dismiss a finding, by the host; undefined where there is none. */
   readonly dismissBy: Readonly<Partial<Record<Change["provider"], string>>>
   readonly askBy: string
+  /** End of a direct message. */
+  readonly stopDirect: string
   readonly reviewAgain: string
   readonly guide: string
   /** Title of the code that a finding is about. */
@@ -247,6 +249,7 @@ const english: Labels = {
     forgejo: "dismiss a finding: resolve its conversation",
     perforce: "dismiss a finding: verify its task"
   },
+  stopDirect: "You get this message as the author of the change. Reply `stop` to get no more of them.",
   askBy: "ask or object: reply to its comment",
   reviewAgain: "review again: `/aicr review`",
   guide: "how to work with reviews",
@@ -400,6 +403,7 @@ const chinese: Labels = {
     forgejo: "驳回问题：将其对话标记为已解决",
     perforce: "驳回问题：将其任务标记为已验证"
   },
+  stopDirect: "您作为变更的作者收到此消息。回复 `退订` 即不再接收。",
   askBy: "提问或提出异议：回复其评论",
   reviewAgain: "重新评审：`/aicr review`",
   guide: "如何处理评审",

@@ -13,6 +13,7 @@ import { HostTraffic } from "../forge/HostTraffic.ts"
 import { ModelRun } from "../llm/ModelRun.ts"
 import { Cache } from "../store/Cache.ts"
 import { ChatSends } from "../store/ChatSends.ts"
+import { DirectOptOuts } from "../store/DirectOptOuts.ts"
 import { Objects } from "../store/Objects.ts"
 import { AuthorGuess } from "./AuthorGuess.ts"
 import type { ChannelKind, ChannelContext, Sent } from "./channels/Channel.ts"
@@ -44,6 +45,7 @@ interface Sender {
   /** The guess of this layer; the context of an operation may have another one. */
   readonly guess: AuthorGuess["Service"]
   readonly sends: ChatSends["Service"]
+  readonly optOuts: DirectOptOuts["Service"]
   readonly traffic: HostTraffic["Service"]
 }
 
@@ -128,7 +130,8 @@ const rowOfSent = (
 })
 
 /** Messages to chat platforms and comments of Swarm have credentials of their own. */
-const writesToHost = ({ kind }: ChannelConfig, { _tag }: Operation): boolean => _tag !== "Chat" && kind !== "p4_swarm"
+const writesToHost = ({ kind }: ChannelConfig, { _tag }: Operation): boolean =>
+  _tag !== "Chat" && _tag !== "DirectMessage" && kind !== "p4_swarm"
 
 const execution = ({ change, channel }: ChannelContext, workspace: Workspace) => ({
   workspace,
@@ -169,6 +172,7 @@ const sendWith = (sender: Sender): Outputs["Service"]["send"] =>
       ).pipe(
         withOwner(sender, change, publication),
         Effect.provideService(ChatSends, sender.sends),
+        Effect.provideService(DirectOptOuts, sender.optOuts),
         Effect.provideService(HostTraffic, sender.traffic)
       )
     const sent = yield* writesToHost(to.channel, operation)
@@ -304,6 +308,7 @@ export const layer = Layer.effect(
       members: yield* MemberFiles,
       guess: yield* AuthorGuess,
       sends: yield* ChatSends,
+      optOuts: yield* DirectOptOuts,
       traffic: yield* HostTraffic
     }
     return Outputs.of({

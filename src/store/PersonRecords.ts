@@ -17,6 +17,7 @@ export const personFamilies = [
   "pauses",
   "batches",
   "chat_requests",
+  "opt_outs",
   "notices",
   "sessions",
   "views",

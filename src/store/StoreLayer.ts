@@ -10,6 +10,7 @@ import * as ChatHealths from "./ChatHealths.ts"
 import * as ChatOwners from "./ChatOwners.ts"
 import type { ChatRequests } from "./ChatRequests.ts"
 import * as ChatSends from "./ChatSends.ts"
+import * as DirectOptOuts from "./DirectOptOuts.ts"
 import * as Configurations from "./configuration/Configurations.ts"
 import * as Heartbeats from "./Heartbeats.ts"
 import * as Inventories from "./Inventories.ts"
@@ -69,6 +70,7 @@ export type Records =
   | ChatOwners.ChatOwners
   | ChatRequests
   | ChatSends.ChatSends
+  | DirectOptOuts.DirectOptOuts
   | Configurations.Configurations
   | Schedules.Schedules
   | Heartbeats.Heartbeats
@@ -105,6 +107,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     ChatOwners.layer,
     SqlChatRequests.layer,
     ChatSends.layer,
+    DirectOptOuts.layer,
     Configurations.layer,
     Schedules.layer,
     Heartbeats.layer,

@@ -26,6 +26,18 @@ describe("commands", () => {
     expect(parse(text)).toEqual({ _tag: "Command", command: { name, args } })
   })
 
+  it.each([
+    ["stop", "stop"],
+    ["/Stop", "stop"],
+    ["aicr start", "start"],
+    ["退订", "stop"],
+    ["订阅", "start"]
+  ])("about direct messages: %s", (text, name) => {
+    expect(parse(text)).toEqual({ _tag: "Personal", name })
+    expect(parse(`${text} now`)).toMatchObject({ _tag: "Unknown", usage: name })
+    expect(parse("stop", group)).toEqual({ _tag: "NotForUs" })
+  })
+
   it("each has a name in Chinese", () => {
     for (const name of chatCommands) {
       expect(

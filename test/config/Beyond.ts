@@ -142,6 +142,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["outputs.channels[].smtp_plaintext", "boolean", "false (runtime)", "email"],
   ["outputs.channels[].from", "string", "—", "email"],
   ["outputs.channels[].conversation", "string", "—", "slack_app"],
+  ["outputs.channels[].direct_message", "boolean", "false (runtime)", "feishu_app, wecom_app, slack_app"],
   ["outputs.channels[].to", "string[]", "—", "email"],
   ["outputs.channels[].min_severity", "enum", "—", "`info`, `low`, `medium`, `high`, `critical`"],
   ["outputs.channels[].max_comments", "int > 0", "—", "Most comments"],

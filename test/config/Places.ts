@@ -126,6 +126,13 @@ const surroundings: ReadonlyArray<readonly [RegExp, (tree: Tree) => Tree]> = [
     )
   ],
   [
+    /^outputs\.channels\[\]\.direct_message/,
+    channel(
+      { kind: "slack_app", connection: "x", conversation: "C1", user_mappings: { a: "U1" } },
+      { im: { connections: { x: { kind: "slack_app", app_token: "a", bot_token: "b" } } } }
+    )
+  ],
+  [
     /^outputs\.channels\[\]\.connection/,
     channel(
       { kind: "feishu_app", receive_id: "r" },

@@ -221,6 +221,8 @@ export class FakeSlack implements AsyncDisposable {
         return this.#post(body)
       case "chat.update":
         return this.#update(body)
+      case "conversations.open":
+        return { ok: true, channel: { id: `D${String(Object(body).users)}` } }
       case "conversations.history":
       case "conversations.replies":
         return this.#list(query)

@@ -7,14 +7,19 @@ import { WritePermits } from "../../src/forge/WritePermits.ts"
 import { ModelRun } from "../../src/llm/ModelRun.ts"
 import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
 import { ChatSends } from "../../src/store/ChatSends.ts"
+import { DirectOptOuts } from "../../src/store/DirectOptOuts.ts"
 
-export type Owners = AuthorGuess | ChatSends | HostTraffic | ModelRun | Writing
+export type Owners = AuthorGuess | ChatSends | DirectOptOuts | HostTraffic | ModelRun | Writing
 
-/** Counts nothing. */
-export const uncounted: Layer.Layer<ChatSends> = Layer.succeed(ChatSends, {
-  take: () => Effect.succeed(true),
-  refund: () => Effect.void
-})
+/** Counts nothing. All people get direct messages. */
+export const uncounted: Layer.Layer<ChatSends | DirectOptOuts> = Layer.merge(
+  Layer.succeed(ChatSends, { take: () => Effect.succeed(true), refund: () => Effect.void }),
+  Layer.succeed(DirectOptOuts, {
+    add: () => Effect.void,
+    remove: () => Effect.void,
+    has: () => Effect.succeed(false)
+  })
+)
 
 /** Traffic to hosts that nothing has slowed down. */
 export const newTraffic = (): HostTraffic["Service"] => ({ paces: new Map(), states: new Map() })

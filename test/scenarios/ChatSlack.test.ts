@@ -1,7 +1,9 @@
 /** People command the service in Slack: the real process, its long connection, a process that is killed while it replies. */
+import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { FakeSlack, slackTokens } from "../harness/FakeSlack.ts"
 import { Installation } from "../harness/Installation.ts"
+import { runAicr } from "../harness/RunAicr.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 describe("commands in Slack", { timeout: 180_000 }, () => {
@@ -13,7 +15,16 @@ describe("commands in Slack", { timeout: 180_000 }, () => {
     slack.members = { C9: ["UX", "UY", "UMEMBER"], S1: ["UGROUP"] }
     at = await Installation.make({
       queue: "sqlite",
-      channels: [{ name: "slack", kind: "slack_app", connection: "slack", conversation: "C7" }],
+      channels: [
+        {
+          name: "slack",
+          kind: "slack_app",
+          connection: "slack",
+          conversation: "C7",
+          direct_message: true,
+          user_mappings: { dana: "UDANA" }
+        }
+      ],
       rules: [{ match: { target_kind: "pull_request" }, line_comments: ["review"], summary: ["review", "slack"] }],
       im: {
         connections: {
@@ -85,22 +96,43 @@ describe("commands in Slack", { timeout: 180_000 }, () => {
     expect(slack.repliesTo("2.1")).toHaveLength(3)
   })
 
-  it("posts a review to a conversation once although the process is killed while it posts", async () => {
-    let restarted: Promise<void> | undefined
+  const postedOf = (file: string) =>
+    slack.messages.filter(({ texts }) => texts.some((text) => text.includes(file))).map(({ channel }) => channel)
+
+  it("posts a review to a conversation and to its author once although the process is killed while it posts", async () => {
+    const killedAt = new Set<string>()
+    let restarted = Promise.resolve()
     slack.decide = (method, body) => {
-      if (method !== "chat.postMessage" || Object(body).channel !== "C7" || restarted !== undefined) return undefined
-      restarted = at.aicr.kill().then(() => at.aicr.start())
+      const { channel } = Object(body)
+      if (method !== "chat.postMessage" || !["C7", "DUDANA"].includes(channel) || killedAt.has(channel))
+        return undefined
+      killedAt.add(channel)
+      // The process may send the next message before it is ready.
+      restarted = restarted.then(() => at.aicr.kill()).then(() => at.aicr.start())
       return "lost"
     }
     const pull = await at.open("posted")
     await at.forge.notify(pull, "opened")
-    await waitUntil(() => restarted !== undefined, { timeout: 60_000, describe: () => `a message; ${log()}` })
+    await waitUntil(() => killedAt.size === 2, { timeout: 90_000, describe: () => `two messages; ${log()}` })
     await restarted
     await at.settled()
-    const posted = slack.messages.filter(({ texts }) => texts.some((text) => text.includes("src/posted.ts")))
-    expect(posted).toMatchObject([{ channel: "C7", thread: undefined }])
+    expect(postedOf("src/posted.ts")).toEqual(["C7", "DUDANA"])
     slack.decide = () => undefined
     await connected()
+  })
+
+  it("sends no direct message to an author without rights who stopped them, and reports it", async () => {
+    await slack.write("4.1", "stop", { channel: "DUDANA", user: "UDANA" })
+    await replyTo("4.1", "no more direct messages")
+    const pull = await at.open("stopped")
+    await at.forge.notify(pull, "opened")
+    await at.settled()
+    expect(postedOf("src/stopped.ts")).toEqual(["C7"])
+    const env = { TEST_KEY: "k", TEST_TOKEN_0: "t", TEST_SECRET: "s", SLACK_APP: "a", SLACK_BOT: "b" }
+    const { out } = await runAicr(["why", `team/one#${pull.number}`, "--config", join(at.directory, "config.yaml")], {
+      env
+    })
+    expect(out).toContain("slack DirectMessage: nothing to do: no direct message: the author has stopped")
   })
 
   it("replies once to each command although the process is killed while it replies", async () => {

@@ -10,6 +10,7 @@ import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { readPerson } from "../../src/domain/PersonErasure.ts"
 import { AdminActions } from "../../src/store/AdminActions.ts"
 import { ChatRequests } from "../../src/store/ChatRequests.ts"
+import { DirectOptOuts } from "../../src/store/DirectOptOuts.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
 import { Lessons } from "../../src/store/Lessons.ts"
 import { Objects } from "../../src/store/Objects.ts"
@@ -267,6 +268,8 @@ describe.each(databases)("PersonRecords in $name", ({ layer: fresh }) => {
         const stored = yield* chat.get(direct.id)
         if (stored !== undefined) yield* chat.change(stored, { status: "rejected" }, 10)
         yield* chat.add(chatRequest({ sender: { type: "feishu_open_id", id: "ou_other" } }))
+        const optOuts = yield* DirectOptOuts
+        for (const id of ["ou_zed", "ou_other"]) yield* optOuts.add("lark", { type: "feishu_open_id", id }, 1)
         const action = {
           id: newId(),
           at: 1,
@@ -282,13 +285,13 @@ describe.each(databases)("PersonRecords in $name", ({ layer: fresh }) => {
         // Namesakes are other people.
         for (const namesake of ["main:ann", "main:ou_zed", "slack_user:ou_zed"]) {
           const { counts } = yield* people.scan(yield* person(namesake), true)
-          assert.deepInclude(counts, { sessions: 0, views: 0 })
+          assert.deepInclude(counts, { opt_outs: 0, sessions: 0, views: 0 })
           assert.strictEqual((yield* chat.get(direct.id))?.sender.id, "ou_zed")
         }
         assert.strictEqual((yield* (yield* AdminActions).list({ limit: 1 }))[0]?.actor, "ann")
 
         const erased = yield* people.scan(yield* person("feishu_open_id:ou_zed"), true)
-        assert.strictEqual(erased.counts.chat_requests, 1)
+        assert.deepInclude(erased.counts, { chat_requests: 1, opt_outs: 1 })
         const administrator = yield* people.scan(yield* person("administrator:ann"), true)
         assert.strictEqual(administrator.counts.audit, 1)
         assert.deepStrictEqual(found(yield* dump, "ou_zed", "oc_private", words, "ann"), [])

@@ -28,6 +28,7 @@ const whatOf = {
   pauses: "PersonPauses",
   batches: "PersonBatches",
   chat_requests: "PersonChatRequests",
+  opt_outs: "PersonOptOuts",
   notices: "PersonNotices",
   sessions: "PersonSessions",
   views: "PersonViews",

@@ -23,6 +23,7 @@ const listTexts = (operation: Operation): ReadonlyArray<Omit<WithheldTextRecord,
     case "Reply":
       return [{ text: operation.body }]
     case "Chat":
+    case "DirectMessage":
       return [{ text: `${operation.title}\n\n${operation.body}` }]
     case "Review":
       return [

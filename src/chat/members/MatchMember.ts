@@ -33,7 +33,7 @@ type MemberMatch =
 const fold = (text: string): string => text.normalize("NFKC").trim().toLowerCase()
 
 const mapped =
-  ({ mappings }: MatchRules, identifiers: ReadonlyArray<string | undefined>) =>
+  (mappings: MatchRules["mappings"], identifiers: ReadonlyArray<string | undefined>) =>
   ({ key }: ChatMember): boolean =>
     identifiers.some((one) => one !== undefined && Object.hasOwn(mappings, one) && mappings[one] === key)
 
@@ -42,19 +42,24 @@ const hasEmail =
   ({ emails }: ChatMember): boolean =>
     email !== undefined && emails.some((one) => fold(one) === fold(email))
 
-const isNamed =
-  ({ accounts, names, provider, trigger }: AuthorFacts) =>
+const hasAccount =
+  ({ accounts, provider, trigger }: Pick<AuthorFacts, "accounts" | "provider" | "trigger">) =>
   (member: ChatMember): boolean => {
     const logins = new Set(accounts.map(fold))
-    const own = member.accounts.some(
+    return member.accounts.some(
       (one) =>
         one.provider === provider &&
         (one.sourceTrigger === undefined || one.sourceTrigger === trigger) &&
         logins.has(fold(one.username))
     )
-    const texts = new Set([...logins, ...names.map(fold)])
-    return own || [member.key, ...member.names].some((name) => texts.has(fold(name)))
   }
+
+const isNamed = (author: AuthorFacts) => {
+  const texts = new Set([...author.accounts, ...author.names].map(fold))
+  const isOwn = hasAccount(author)
+  return (member: ChatMember): boolean =>
+    isOwn(member) || [member.key, ...member.names].some((name) => texts.has(fold(name)))
+}
 
 /** A shorter word is not the name of a person. */
 const minWord = 3
@@ -70,6 +75,26 @@ const isInClient = ({ client, provider, trigger }: AuthorFacts, { guesses }: Mat
 const countPeople = (members: ReadonlyArray<ChatMember>): number =>
   new Set(members.map(({ mention }) => `${mention.type} ${mention.id}`)).size
 
+const matchOf = (members: ReadonlyArray<ChatMember>): MemberMatch => {
+  const [member] = members
+  if (member === undefined) return { _tag: "None" }
+  const count = countPeople(members)
+  return count === 1 ? { _tag: "One", member } : { _tag: "Several", count }
+}
+
+/**
+ * Finds the member whose account at the host is this one, by a mapping of the login or by the accounts of the directory. Names and addresses do
+ * not count: the author of a commit chooses them.
+ */
+export const matchAccount = (
+  { accounts, provider, trigger }: Pick<AuthorFacts, "accounts" | "provider" | "trigger">,
+  members: ReadonlyArray<ChatMember>,
+  { mappings }: Pick<MatchRules, "mappings">
+): MemberMatch => {
+  const byMapping = members.filter(mapped(mappings, accounts))
+  return matchOf(byMapping.length > 0 ? byMapping : members.filter(hasAccount({ accounts, provider, trigger })))
+}
+
 export const matchMember = (
   author: AuthorFacts,
   members: ReadonlyArray<ChatMember>,
@@ -77,18 +102,15 @@ export const matchMember = (
 ): MemberMatch => {
   const { accounts, client, email, names } = author
   const steps = [
-    mapped(rules, [...accounts, email, ...names]),
-    mapped(rules, [client]),
+    mapped(rules.mappings, [...accounts, email, ...names]),
+    mapped(rules.mappings, [client]),
     hasEmail(email),
     isNamed(author),
     isInClient(author, rules)
   ]
   for (const step of steps) {
-    const found = members.filter(step)
-    const [member] = found
-    if (member === undefined) continue
-    const count = countPeople(found)
-    return count === 1 ? { _tag: "One", member } : { _tag: "Several", count }
+    const match = matchOf(members.filter(step))
+    if (match._tag !== "None") return match
   }
   return { _tag: "None" }
 }

@@ -62,7 +62,9 @@ export const publishReview = Effect.fn("publishReview")(function* (
     const chosen = withSettings(workspace, analysis.settings)
     const input = { runId: run.id, targetKey, change, head, workspace: chosen, runUrl: undefined, analysis }
     // Messages on chat platforms cannot be looked up, and a label refers to the service's reviews.
-    const rows = outputs.plan(input).filter(({ operation: { _tag } }) => _tag !== "Chat" && _tag !== "Label")
+    const rows = outputs
+      .plan(input)
+      .filter(({ operation: { _tag } }) => _tag !== "Chat" && _tag !== "DirectMessage" && _tag !== "Label")
     yield* runs.complete(run.id, token, analysis, rows, now)
     yield* publisherOf(targetKey).Publish()
     return yield* outbox.ofRun(run.id)

@@ -71,6 +71,7 @@ export const checkChannels: Check = (tree, reports) => {
     checkUnique(channels, "name", reports.error)
     for (const channel of channels) {
       checkChannel(channel, triggers, connections, reports)
+      checkDirect(channel, tree, reports.error)
       checkLinks(channel, reports)
       checkEveryone(channel, reports)
       checkSwarm(channel, profiles, reports)
@@ -251,6 +252,18 @@ const checkDirectory = ({ path, value }: TreePosition<Tree>, kind: string, error
       reason: { _tag: "DirectoryOfFeishu", kind },
       at: "value"
     })
+}
+
+/** A direct message needs members, and a connection over which its recipient can stop further ones. */
+const checkDirect = ({ path, value }: TreePosition<Tree>, tree: unknown, error: Report): void => {
+  if (value["direct_message"] !== true) return
+  const report = (reason: Reason): void => error({ path: [...path, "direct_message"], reason, at: "value" })
+  if (value["member_directory"] === undefined && value["user_mappings"] === undefined)
+    report({ _tag: "DirectMessageWithoutMembers" })
+  const connection = textAt(value, "connection")
+  const settings = connection === undefined ? {} : recordAt(tree, "im", "connections", connection)
+  const isSendOnly = textAt(value, "kind") === "wecom_app" && recordAt(settings, "callback")["enabled"] !== true
+  if (connection === undefined || isSendOnly) report({ _tag: "DirectMessageUnstoppable" })
 }
 
 const checkChannel = (

@@ -32,6 +32,8 @@ const hooks = { when: kinds(...hookKinds) }
 const signed = { when: kinds("feishu_bot", "wecom_bot", "webhook") }
 const feishuApp = { when: kinds("feishu_app") }
 const chats = { when: kinds("feishu_app", "wecom_app", "wecom_bot", "feishu_bot") }
+/** Kinds whose application sends messages to single persons and receives their commands. */
+const apps = { when: kinds("feishu_app", "wecom_app", "slack_app") }
 const mail = { when: kinds("email") }
 const swarm = { when: kinds("p4_swarm") }
 const file = { when: { field: "source", values: ["file"], absent: "feishu_api" } }
@@ -114,6 +116,7 @@ export const Channel = Schema.Struct({
     refers: "trigger"
   }),
   mention_author: optional(Flag, "outputs.channels[].mention_author", { runtimeDefault: false }),
+  direct_message: optional(Flag, "outputs.channels[].direct_message", { ...apps, runtimeDefault: false }),
   mention_fallback: optional(choice("all", "skip"), "outputs.channels[].mention_fallback", {
     runtimeDefault: "skip"
   }),
@@ -289,7 +292,7 @@ export const Channel = Schema.Struct({
     runtimeDefault: true
   }),
   connection: optional(Text, "outputs.channels[].connection", {
-    when: kinds("feishu_app", "wecom_app", "slack_app"),
+    ...apps,
     requiredWhen: kinds("wecom_app", "slack_app"),
     refers: "connection"
   }),

@@ -14,6 +14,8 @@ export const configEntityReasons = {
   NoNoticesBy: { channel: "text", kind: "text", place: "text?", kinds: "texts" },
   NoticeOfService: { kind: "text" },
   LinksMadeBy: { kind: "text", field: "text" },
+  DirectMessageWithoutMembers: {},
+  DirectMessageUnstoppable: {},
   DirectoryOfFeishu: { kind: "text" },
   TriggerKindUnfit: { kind: "text", kinds: "texts", actual: "text" },
   WebhookUrlMissing: { kind: "text" },

@@ -18,6 +18,7 @@ export const personReasons = {
   PersonPauses: { count: "number" },
   PersonBatches: { count: "number" },
   PersonChatRequests: { count: "number" },
+  PersonOptOuts: { count: "number" },
   PersonNotices: { count: "number" },
   PersonSessions: { count: "number" },
   PersonViews: { count: "number" },

@@ -31,6 +31,8 @@ export const publicationReasons = {
   GoneAtHost: {},
   CheckRefused: {},
   NoReactionsAtHost: {},
+  AuthorNotMapped: { channel: "text" },
+  AuthorOptedOut: {},
   /** The configuration does not have it, or does not permit it. */
   ChannelMissing: { channel: "text", workspace: "text" },
   NoticeChannelMissing: { channel: "text" },

@@ -20,6 +20,7 @@ import type { Writing } from "../../forge/WriteOwner.ts"
 import type { ModelRun } from "../../llm/ModelRun.ts"
 import type { Cache } from "../../store/Cache.ts"
 import type { ChatSends } from "../../store/ChatSends.ts"
+import type { DirectOptOuts } from "../../store/DirectOptOuts.ts"
 import type { Analysis } from "../../domain/Analysis.ts"
 import { inEnglish } from "../../text/en.ts"
 import type { AuthorGuess } from "../AuthorGuess.ts"
@@ -142,7 +143,11 @@ export interface ChannelKind {
     context: ChannelContext,
     publication: Publication,
     previous: Publication | undefined
-  ) => Effect.Effect<Sent, ForgeError | ChannelMissing, Writing | AuthorGuess | ChatSends | HostTraffic | ModelRun>
+  ) => Effect.Effect<
+    Sent,
+    ForgeError | ChannelMissing,
+    Writing | AuthorGuess | ChatSends | DirectOptOuts | HostTraffic | ModelRun
+  >
   /** Searches the host for the result of an operation whose response is missing. */
   readonly find: (
     context: ChannelContext,

@@ -21,7 +21,15 @@ export const privateChannel = (
 ): ChannelConfig | undefined => {
   const { channel: name } = review.private
   const channel = name === undefined ? undefined : channelNamed(outputs, provider, name)
-  return channel && { ...channel, assign_committer: false, min_severity: undefined, max_comments: undefined }
+  return (
+    channel && {
+      ...channel,
+      assign_committer: false,
+      direct_message: undefined,
+      min_severity: undefined,
+      max_comments: undefined
+    }
+  )
 }
 
 /** Returns the channel of private findings with its kind, and whether it is on a host that does not get those of this change. */

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { Duration, Effect } from "effect"
 import type { ChatConnection } from "../../config/schema/Im.ts"
 import { ChatApps, duplicateCheck, keySeconds, platformUrl } from "../../chat/ChatApps.ts"
-import { findSlackMessage, postSlackMessage } from "../../chat/SlackMessages.ts"
+import { findSlackMessage, openSlackConversation, postSlackMessage } from "../../chat/SlackMessages.ts"
 import { countPersons, withinDailyPersons } from "../../chat/DailyPersons.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import type { ForgeError } from "../../forge/ForgeError.ts"
@@ -136,17 +136,19 @@ const slack = Effect.fnUntraced(function* (context: ChatContext) {
   const token = yield* findSecret(context, connection, "bot_token")
   const baseUrl = platformUrl("slack", connection.base_url)
   const api = (yield* ChatApps).slack({ baseUrl, token })
-  const place = (thread: string | undefined) => ({ channel: conversation, thread })
+  const opened = openSlackConversation(api, conversation)
   const post = (operation: ChatOperation, key: string, thread?: string) =>
-    pacedChat(
-      ["slack", baseUrl, conversation],
-      slackGap,
-      "POST chat.postMessage",
-      postSlackMessage(
-        api,
-        place(thread),
-        platforms.slack_app.message({ ...operation, severity: operation.severity }),
-        key
+    Effect.flatMap(opened, (channel) =>
+      pacedChat(
+        ["slack", baseUrl, conversation],
+        slackGap,
+        "POST chat.postMessage",
+        postSlackMessage(
+          api,
+          { channel, thread },
+          platforms.slack_app.message({ ...operation, severity: operation.severity }),
+          key
+        )
       )
     )
   return {
@@ -154,7 +156,10 @@ const slack = Effect.fnUntraced(function* (context: ChatContext) {
     send: (operation, key) => Effect.asVoid(post(operation, key)),
     threads: {
       send: (operation, key, thread) => orFirst(thread, (one) => post(operation, key, one)),
-      find: (key, thread, since) => orFirst(thread, (one) => findSlackMessage(api, place(one), key, since))
+      find: (key, thread, since) =>
+        Effect.flatMap(opened, (channel) =>
+          orFirst(thread, (one) => findSlackMessage(api, { channel, thread: one }, key, since))
+        )
     }
   } satisfies MessageSend
 })

@@ -18,6 +18,7 @@ import type { ChannelKind, ChatContext, Planned, ChannelContext } from "../chann
 import { wrongChannelKind } from "../channels/WrongChannelKind.ts"
 import { labelsFor } from "../Labels.ts"
 import { safeUrl } from "../text/Links.ts"
+import { planDirect } from "./DirectMessage.ts"
 import { findMemberMention, hasMembers } from "./MemberMention.ts"
 import { mentionSlot } from "../text/Mention.ts"
 import { cleanPolicy } from "../review/NoProblems.ts"
@@ -51,7 +52,8 @@ export const planChat =
       safe
     })
     const bodies = split(text, limit, maxMessages, labels.cut)
-    return bodies.map((body, i): Planned => {
+    const omitted = hidden + visible.length - listed.length
+    const messages = bodies.map((body, i): Planned => {
       const count = bodies.length === 1 ? "" : ` (${i + 1}/${bodies.length})`
       const title = `${labels.title} · ${change.repo.fullName}${count}`
       const severity = visible[0]?.problem.severity
@@ -62,12 +64,11 @@ export const planChat =
         body,
         first: i === 0,
         ...(severity === undefined ? {} : { severity }),
-        ...(toData === undefined || i > 0
-          ? {}
-          : { review: toData(input, listed, hidden + visible.length - listed.length) })
+        ...(toData === undefined || i > 0 ? {} : { review: toData(input, listed, omitted) })
       }
       return { operationId: operationId(input, channel.name, "Chat", i), operation }
     })
+    return [...messages, ...planDirect(name, input, channel, listed, omitted)]
   }
 
 /** Chat messages report reviews of code. */

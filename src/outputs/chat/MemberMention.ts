@@ -5,7 +5,7 @@
 import { Duration, Effect } from "effect"
 import { Directories } from "../../chat/members/Directories.ts"
 import { appOfChannel } from "../../chat/members/DirectoryApps.ts"
-import { matchMember } from "../../chat/members/MatchMember.ts"
+import { matchAccount, matchMember } from "../../chat/members/MatchMember.ts"
 import type { AuthorFacts, MatchRules } from "../../chat/members/MatchMember.ts"
 import type { ChatMember, MemberMention } from "../../chat/members/Member.ts"
 import type { Channel } from "../../config/schema/Outputs.ts"
@@ -49,6 +49,31 @@ const listMembers = Effect.fnUntraced(function* ({ channel, members, workspace }
   // A review is published without a mention rather than not at all.
   const listed = yield* Effect.orElseSucceed((yield* Directories).listChat(app, directory.chat_id, ttl), () => [])
   return [...own, ...listed]
+})
+
+/** Returns the members of the channel with an id of its platform: an id of another one is not a person of this one. */
+const listOwnMembers = (context: ChannelContext) =>
+  Effect.map(listMembers(context), (members) => {
+    const platform = `${context.channel.kind.split("_")[0]}_`
+    return members.filter(({ mention }) => mention.type.startsWith(platform))
+  })
+
+const mappingsOf = ({ author_mappings, user_mappings }: Channel) => ({ ...user_mappings, ...author_mappings })
+
+/**
+ * Returns the member whose account opened or pushed the change, where the configuration or the directory names this account. Undefined if
+ * there is none, or several: what a commit claims about its author is not enough for a message that only its author may read.
+ */
+export const findAuthorMember = Effect.fnUntraced(function* (context: ChannelContext) {
+  const { change, channel } = context
+  if (change.author === undefined) return undefined
+  const account = {
+    accounts: [change.author.username],
+    provider: change.provider,
+    trigger: hostTrigger(change)
+  }
+  const match = matchAccount(account, yield* listOwnMembers(context), { mappings: mappingsOf(channel) })
+  return match._tag === "One" ? match.member.mention : undefined
 })
 
 /** Returns the author of the head and the person who pushed or opened it, in the order of precedence. */
@@ -96,12 +121,10 @@ export const findMemberMention = Effect.fnUntraced(function* (
   head: string
 ): Effect.fn.Return<MemberMention | undefined, ForgeError | ChannelMissing, AuthorGuess | ModelRun> {
   const { channel } = context
-  // An id of the other platform is not a person of this one.
-  const platform = `${channel.kind.split("_")[0]}_`
-  const members = (yield* listMembers(context)).filter(({ mention }) => mention.type.startsWith(platform))
+  const members = yield* listOwnMembers(context)
   if (members.length === 0) return undefined
   const guesses = channel.guess_author ?? true
-  const rules: MatchRules = { mappings: { ...channel.user_mappings, ...channel.author_mappings }, guesses }
+  const rules: MatchRules = { mappings: mappingsOf(channel), guesses }
   const authors = yield* listAuthors(context, head)
   for (const author of authors) {
     const match = matchMember(author, members, rules)

@@ -209,6 +209,15 @@ export const personTables: ReadonlyArray<PersonTable> = [
     columns: { conversation: chatConversation, facts: chatFacts, sender: chatSender }
   },
   {
+    family: "opt_outs",
+    table: "direct_opt_outs",
+    key: ["connection", "sender_type", "sender"],
+    kind: "chat",
+    ended: always,
+    columns: { sender: chatSender },
+    removes: true
+  },
+  {
     family: "notices",
     table: "notices",
     key: ["id"],

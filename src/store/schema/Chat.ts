@@ -1,6 +1,6 @@
 /**
- * Tables of chat: requests and buttons of cards (ChatRequests), states (ChatHealths) and owners (ChatOwners) of connections, and the persons that
- * applications of WeCom reached on a day (ChatSends). `chat_requests_key` makes a message that the platform delivers again a duplicate; ended
+ * Tables of chat: requests and buttons of cards (ChatRequests), states (ChatHealths) and owners (ChatOwners) of connections, the persons that
+ * applications of WeCom reached on a day (ChatSends), and who gets no direct messages (DirectOptOuts). `chat_requests_key` makes a message that the platform delivers again a duplicate; ended
  * requests are kept longer than platforms deliver again, so that it also is the table of replays.
  */
 import type { Statements } from "./Dialect.ts"
@@ -43,5 +43,8 @@ export const chat: Statements = () => [
     connection TEXT PRIMARY KEY NOT NULL, state TEXT NOT NULL, detail TEXT, node TEXT NOT NULL, since BIGINT NOT NULL,
     reported_at BIGINT NOT NULL)`,
   "CREATE TABLE chat_owners (connection TEXT PRIMARY KEY NOT NULL, node TEXT NOT NULL, epoch BIGINT NOT NULL)",
-  "CREATE TABLE chat_sends (app TEXT NOT NULL, day TEXT NOT NULL, persons BIGINT NOT NULL, PRIMARY KEY (app, day))"
+  "CREATE TABLE chat_sends (app TEXT NOT NULL, day TEXT NOT NULL, persons BIGINT NOT NULL, PRIMARY KEY (app, day))",
+  `CREATE TABLE direct_opt_outs (
+    connection TEXT NOT NULL, sender_type TEXT NOT NULL, sender TEXT NOT NULL, since BIGINT NOT NULL,
+    PRIMARY KEY (connection, sender_type, sender))`
 ]

@@ -19,6 +19,10 @@ export const configEntityTexts = {
   NoticeOfService:
     "notices of kind {kind} are about the service, not about a workspace; name it in outputs.notifications.routes",
   LinksMadeBy: "without effect on kind {kind}, whose links are made by {field}; set that instead",
+  DirectMessageWithoutMembers:
+    "needs the people that it may be sent to: set user_mappings, or member_directory with vcs_accounts of its members",
+  DirectMessageUnstoppable:
+    "needs a connection that receives messages, because a person stops direct messages with a command: set connection, and of kind wecom_app its callback",
   DirectoryOfFeishu: "feishu_api works with kind feishu_app only; kind {kind} needs source: file",
   TriggerKindUnfit: "{kind} works with triggers of kind {kinds}, not {actual}",
   WebhookUrlMissing: "missing; kind {kind} needs webhook_url_env or webhook_url",

@@ -294,6 +294,8 @@ export const fieldTexts = {
   "outputs.channels[].conversation":
     "Id of the conversation of Slack that gets the messages; the app has to be a member.",
   "outputs.channels[].connection": "Name in im.connections. Takes the place of inline credentials on feishu_app.",
+  "outputs.channels[].direct_message":
+    "Also send a review with problems to the author of the change alone: to the person whom user_mappings, author_mappings or vcs_accounts name for the account that opened or pushed it. The person stops such messages with the command stop.",
   "outputs.channels[].from": "Address of the sender.",
   "outputs.channels[].guess_author":
     "If no exact match is found, also match words of the Perforce client's name, and call a model.",

@@ -598,6 +598,7 @@ export const pageTexts = {
   "operation.Chat": "Chat message",
   "operation.CloseIssue": "Close the issue",
   "operation.CommitComment": "Commit comment",
+  "operation.DirectMessage": "Direct message",
   "operation.Issue": "Issue",
   "operation.IssueComment": "Issue comment",
   "operation.Reaction": "Reaction",

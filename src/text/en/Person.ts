@@ -19,6 +19,7 @@ export const personTexts = {
   PersonPauses: "{count} paused {count|change|changes}: name replaced",
   PersonBatches: "{count} {count|batch|batches} of pushes: texts and names replaced",
   PersonChatRequests: "{count} {count|request|requests} from chat: texts and names replaced",
+  PersonOptOuts: "{count} {count|decision|decisions} to get no direct messages: removed",
   PersonNotices: "{count} sent {count|notice|notices}: removed",
   PersonSessions: "{count} {count|session|sessions}: ended",
   PersonViews: "{count} saved {count|view|views}: removed",

@@ -32,6 +32,9 @@ export const publicationTexts = {
     "a commit status took the place of the check run, which the installation of the app may not write: grant it checks: write",
   GoneAtHost: "it is closed or no longer exists at the host",
   NoReactionsAtHost: "the host has no reactions to comments",
+  AuthorNotMapped:
+    "no direct message: channel {channel} has no single member with the account of the author; add it to user_mappings, author_mappings or vcs_accounts",
+  AuthorOptedOut: "no direct message: the author has stopped direct messages",
   ChannelMissing: "channel {channel} of workspace {workspace} is no longer configured",
   NoticeChannelMissing: "channel {channel} is no longer configured as a channel of notices",
   ChannelKindChanged: "channel {channel} changed its kind and does not support {operation}; request the review again",

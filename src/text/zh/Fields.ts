@@ -261,6 +261,8 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "outputs.channels[].commit_url_template": "提交的链接。",
   "outputs.channels[].conversation": "接收消息的 Slack 会话 ID；应用必须是其成员。",
   "outputs.channels[].connection": "im.connections 中的名称。在 feishu_app 上代替内联凭据。",
+  "outputs.channels[].direct_message":
+    "另将有问题的评审私信发给变更的作者：即 user_mappings、author_mappings 或 vcs_accounts 为打开或推送它的账号所指定的人。本人可用命令 stop（退订）停止。",
   "outputs.channels[].from": "发件人地址。",
   "outputs.channels[].guess_author": "精确匹配之后，允许使用 Perforce 客户端名中的词以及模型。",
   "outputs.channels[].http_proxy": "对服务器的请求使用的 HTTP 代理。",

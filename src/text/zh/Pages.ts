@@ -587,6 +587,7 @@ export const pageTexts = {
   "operation.Chat": "聊天消息",
   "operation.CloseIssue": "关闭议题",
   "operation.CommitComment": "提交评论",
+  "operation.DirectMessage": "私信",
   "operation.Issue": "议题",
   "operation.IssueComment": "议题评论",
   "operation.Reaction": "表情回应",

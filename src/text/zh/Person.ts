@@ -18,6 +18,7 @@ export const personTexts = {
   PersonPauses: "{count} 个已暂停的变更：替换姓名",
   PersonBatches: "{count} 个推送批次：替换文本和姓名",
   PersonChatRequests: "{count} 条聊天请求：替换文本和姓名",
+  PersonOptOuts: "{count} 个不接收私信的决定：删除",
   PersonNotices: "{count} 条已发送的通知：删除",
   PersonSessions: "{count} 个会话：结束",
   PersonViews: "{count} 个已保存的视图：删除",

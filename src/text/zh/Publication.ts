@@ -30,6 +30,9 @@ export const publicationTexts = {
   CheckRefused: "应用的安装无权写入检查运行，已改写提交状态；请为其授予 checks: write",
   GoneAtHost: "它在代码托管平台上已关闭或不再存在",
   NoReactionsAtHost: "平台没有对评论的表情回应",
+  AuthorNotMapped:
+    "未发送私信：渠道 {channel} 没有与作者账号唯一对应的成员；请将其加入 user_mappings、author_mappings 或 vcs_accounts",
+  AuthorOptedOut: "未发送私信：作者已停止接收私信",
   ChannelMissing: "工作区 {workspace} 的渠道 {channel} 已不在配置中",
   NoticeChannelMissing: "渠道 {channel} 已不再是通知的渠道",
   ChannelKindChanged: "渠道 {channel} 更改了类型，不支持 {operation}；请重新请求评审",

@@ -383,6 +383,35 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
     "outputs.channels[0].connection: is of kind feishu_app; wecom_app needs one of kind wecom_app"
   ],
   [
+    "a direct message without people",
+    {
+      outputs: {
+        channels: [{ name: "c", kind: "slack_app", connection: "x", conversation: "C1", direct_message: true }]
+      },
+      im: { connections: { x: { kind: "slack_app", app_token: "a", bot_token: "b" } } }
+    },
+    "outputs.channels[0].direct_message: needs the people that it may be sent to: set user_mappings, or member_directory with vcs_accounts of its members"
+  ],
+  [
+    "a direct message that its recipient cannot stop",
+    {
+      outputs: {
+        channels: [
+          {
+            name: "c",
+            kind: "feishu_app",
+            app_id: "a",
+            app_secret: "s",
+            receive_id: "r",
+            user_mappings: { a: "b" },
+            direct_message: true
+          }
+        ]
+      }
+    },
+    "outputs.channels[0].direct_message: needs a connection that receives messages, because a person stops direct messages with a command: set connection, and of kind wecom_app its callback"
+  ],
+  [
     "a notification to an unknown channel",
     { outputs: { notifications: { routes: [{ channels: ["ops"] }] } } },
     'outputs.notifications.routes[0].channels[0]: "ops" does not exist in outputs.channels; outputs.channels has none'

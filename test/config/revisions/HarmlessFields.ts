@@ -207,6 +207,7 @@ const byReason: Readonly<Record<string, ReadonlyArray<string>>> = {
     "callback.enabled",
     "channels.add_owners_as_assignees",
     "channels.assign_committer",
+    "channels.direct_message",
     "channels.guess_author",
     "channels.mention_author",
     "channels.problem_tasks",

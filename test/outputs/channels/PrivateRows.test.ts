@@ -33,6 +33,7 @@ const workspaceFor = (host: string, channel: object, review: object = {}) => {
         ],
         routes: { default: { line_comments: ["review"], summary: ["review", "issues", "group"] } }
       },
+      im: { connections: { s: { kind: "slack_app", app_token: "a", bot_token: "b" } } },
       workspaces: { instances: { shop: { source_repo: { trigger: "host", repo: "team/shop" } } } }
     },
     { TEST_STATEMENT_KEY: pem }
@@ -92,6 +93,14 @@ describe("a finding for maintainers only", () => {
     expect(first).toMatchObject({ channel: "ops", operation: { _tag: "Chat" } })
     expect(JSON.stringify(first)).toContain(secretText)
     expect(JSON.stringify(rows)).not.toContain("session")
+  })
+
+  it("is no direct message to the author", () => {
+    const app = { kind: "slack_app", webhook_url: undefined, connection: "s", conversation: "C1" }
+    const direct = { ...app, direct_message: true, user_mappings: { dana: "U1" } }
+    const { plan } = planFor("github", direct, separated([other]))
+    expect(plan.map(({ operation }) => operation._tag)).not.toContain("DirectMessage")
+    expect(plan[0]).toMatchObject({ channel: "ops", operation: { _tag: "Chat" } })
   })
 
   it("of a merge group is delivered unless a review of its pull request did, and nothing else is planned", () => {
