@@ -24,6 +24,12 @@ export interface AdminRequest {
   readonly body: Uint8Array
 }
 
+export interface SharedRequest extends Pick<AdminRequest, "client"> {
+  /** Path of the link below `/shared/`. */
+  readonly path: string
+  readonly acceptLanguage: string
+}
+
 export interface AdminResponse {
   readonly status: number
   readonly contentType: string
@@ -44,8 +50,8 @@ export class AdminApi extends Context.Service<
     readonly bodyLimit: (head: Omit<AdminRequest, "body">) => Effect.Effect<number | AdminResponse>
     /** Handles a request of a client that has to log in. */
     readonly handle: (request: AdminRequest) => Effect.Effect<AdminResponse>
-    /** Handles a request for a shared review; `path` is that of the link below `/shared/`. Needs no login. */
-    readonly handleShared: (path: string, acceptLanguage: string) => Effect.Effect<AdminResponse>
+    /** Handles a request for a shared review. Needs no login. */
+    readonly handleShared: (request: SharedRequest) => Effect.Effect<AdminResponse>
     /** Handles a message of a coding agent, which has a token. */
     readonly handleAgent: (request: AdminRequest) => Effect.Effect<AdminResponse>
     /** Handles a request of a user who may read and write the data folder, and so needs no session. */

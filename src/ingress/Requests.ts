@@ -179,7 +179,13 @@ export class Requests {
         return Option.isNone(admin)
           ? unread(request, Responses.notFound())
           : this.#parts
-              .run(admin.value.handleShared(route.path, request.headers["accept-language"] ?? ""))
+              .run(
+                admin.value.handleShared({
+                  path: route.path,
+                  acceptLanguage: request.headers["accept-language"] ?? "",
+                  client: clientKey(this.#addressOf(request))
+                })
+              )
               .then((response) => unread(request, response))
       case "ApiDescription":
         return unread(

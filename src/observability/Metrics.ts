@@ -24,6 +24,18 @@ export const agentCalls = Metric.counter("aicr_agent_calls_total", {
   incremental: true
 })
 
+/** Requests of the administration that change something. The names of actions are those of the API. */
+export const adminActions = Metric.counter("aicr_admin_actions_total", {
+  description:
+    "Requests of the administration that change something by action and outcome (done, or the code of a refusal)",
+  incremental: true
+})
+
+export const sharedReviews = Metric.counter("aicr_shared_reviews_total", {
+  description: "Requests for shared reviews by outcome (shown, refused, limited)",
+  incremental: true
+})
+
 export const catchUpFound = Metric.counter("aicr_catch_up_found_total", {
   description: "Changes that were found without a delivery by trigger",
   incremental: true

@@ -1,8 +1,9 @@
 /** Records requests that change something: before they are handled, and with their outcome afterwards. Of previews, refusals are recorded. */
-import { Clock, Effect, Exit, Layer } from "effect"
+import { Clock, Effect, Exit, Layer, Metric } from "effect"
 import { newId } from "../../domain/Ids.ts"
 import { makeRecentEvents } from "../../domain/RecentEvents.ts"
 import { truncate } from "../../domain/Text.ts"
+import { adminActions } from "../../observability/Metrics.ts"
 import { AdminActions, unknownOutcome } from "../../store/AdminActions.ts"
 import { Audited, CurrentUser } from "../api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
@@ -110,6 +111,9 @@ export const layer = Layer.effect(
         const action = `${group.identifier}.${endpoint.identifier}`
         if (request.method === "GET" || request.method === "HEAD") return yield* handled
         const services = Effect.provideService(AdminActions, actions)
+        const counted = Effect.onExit(handled, (exit) =>
+          Metric.update(Metric.withAttributes(adminActions, { action, outcome: outcomeOf(exit) }), 1)
+        )
         if (reads.has(action)) {
           return yield* Effect.tapError(handled, (error) =>
             startAction(username, action).pipe(
@@ -120,7 +124,7 @@ export const layer = Layer.effect(
         }
         if (repeated.has(action)) {
           return yield* Effect.onExit(
-            handled,
+            counted,
             Effect.fnUntraced(function* (exit) {
               const outcome = outcomeOf(exit)
               const event = JSON.stringify([username, request.path, outcome])
@@ -130,7 +134,7 @@ export const layer = Layer.effect(
           )
         }
         const id = yield* Effect.provideService(startAction(username, action), AdminActions, actions)
-        return yield* Effect.onExit(handled, (exit) =>
+        return yield* Effect.onExit(counted, (exit) =>
           Effect.provideService(finishAction(id, outcomeOf(exit)), AdminActions, actions)
         )
       })

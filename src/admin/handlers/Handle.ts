@@ -2,7 +2,7 @@
  * Serves the administration with the router of its definition (src/admin/api): converts requests and responses, and responds to paths and
  * methods that the definition lacks. Without a session only the login responds, and no response reveals which paths exist.
  */
-import { Clock, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import type { HttpServerError } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -24,9 +24,7 @@ import type { LoginAttempts } from "../../store/LoginAttempts.ts"
 import type { CatchUps } from "../../store/CatchUps.ts"
 import type { Inventories } from "../../store/Inventories.ts"
 import type { Objects } from "../../store/Objects.ts"
-import { limitWarning } from "../../observability/LimitedWarnings.ts"
-import { openReviewLink } from "../../outputs/ReviewLinks.ts"
-import { noSharedReview, sharedReviewPage } from "../views/SharedReview.ts"
+import { makeSharedReviews } from "./SharedReviews.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import type { Outcomes } from "../../store/Outcomes.ts"
 import type { Payloads } from "../../store/Payloads.ts"
@@ -198,31 +196,13 @@ const limitBody = (authenticate: Authentication.Authenticate) =>
 
 const isRouteNotFound = (error: HttpServerError.HttpServerError): boolean => error.reason._tag === "RouteNotFound"
 
-/** Responds to a link. Without a valid signature nothing is read; every cause of a failure has the same response. */
-const respondShared = (path: string, acceptLanguage: string) =>
-  Effect.gen(function* () {
-    const link = openReviewLink((yield* ConfigStore).current(), path, yield* Clock.currentTimeMillis)
-    const run = link === undefined ? undefined : yield* (yield* Runs).get(link.run)
-    if (link === undefined || run === undefined) return noSharedReview
-    const publications = yield* (yield* Outbox).ofRun(run.id)
-    return sharedReviewPage({ run, publications, expiresAt: link.expiresAt, acceptLanguage })
-  }).pipe(
-    Effect.catch((error) =>
-      Effect.as(
-        limitWarning("shared review", (suppressed) =>
-          Effect.logWarning("shared review not read", { error: error.message, suppressed })
-        ),
-        noSharedReview
-      )
-    )
-  )
-
 export const layer = Layer.effect(
   AdminApi,
   Effect.gen(function* () {
     const context = yield* Effect.context<Services>()
     const app = yield* HttpRouter.toHttpEffect(routes)
     const handleAgent = yield* makeAgentRequests
+    const respondShared = makeSharedReviews()
     const authenticate = Authentication.makeAuthenticate()
     const respond = (request: AdminRequest, localUser: string | undefined): Effect.Effect<AdminResponse> =>
       app.pipe(
@@ -241,7 +221,7 @@ export const layer = Layer.effect(
           localUser: undefined
         }).pipe(Effect.provide(context)),
       handle: (request) => respond(request, undefined),
-      handleShared: (path, acceptLanguage) => Effect.provide(respondShared(path, acceptLanguage), context),
+      handleShared: (request) => Effect.provide(respondShared(request), context),
       handleAgent: (request) =>
         handleAgent(request).pipe(
           Effect.provideService(Caller, { request, localUser: undefined }),

@@ -74,6 +74,14 @@ export const noSharedReview: AdminResponse = {
   headers
 }
 
+/** Response beyond the limits of a minute. */
+export const tooManyShared: AdminResponse = {
+  status: 429,
+  contentType: "text/plain; charset=utf-8",
+  body: "Too many requests. Try again in a minute.\n",
+  headers: { ...headers, "retry-after": "60" }
+}
+
 interface Shared {
   readonly run: Run
   readonly publications: ReadonlyArray<Publication>

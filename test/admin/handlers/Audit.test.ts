@@ -1,5 +1,5 @@
 /** Records of the requests of administrators, over real HTTP. */
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, describe, expect, it } from "vitest"
 import { newId } from "../../../src/domain/Ids.ts"
 import { password, startAdmin } from "../AdminServer.ts"
 import type { AdminServer } from "../AdminServer.ts"
@@ -54,6 +54,12 @@ describe("the audit", () => {
       ["queue.pause", "invalid_payload", "/queue/pause workspace none", "ab"],
       ["queue.pause", "done", "/queue/pause workspace app", "moving"]
     ])
+  })
+
+  it("is counted by action and outcome", async () => {
+    const metrics = await (await fetch(`${admin.url}/metrics`)).text()
+    expect(metrics).toContain('aicr_admin_actions_total{action="queue.pause",outcome="done"} 1')
+    expect(metrics).toContain('aicr_admin_actions_total{action="queue.retry",outcome="not_found"} 1')
   })
 
   it("has no reads, no previews, nothing of strangers and no credential, but refused previews", async () => {
