@@ -57,7 +57,7 @@ const enableDatabase = (at: Installation): void => {
   const file = join(at.directory, "config.yaml")
   const document = parse(readFileSync(file, "utf8"))
   document.config_sources = { database: { enabled: true } }
-  document.server = { ...document.server, base_url: publicAddress }
+  document.server = { ...document.server, base_url: publicAddress, links: { key: "k".repeat(32) } }
   writeFileSync(file, stringify(document))
 }
 

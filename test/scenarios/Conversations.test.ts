@@ -1,14 +1,19 @@
 /**
  * Conversations at each host, with the real process: a question in the thread of a finding, and one below the change, get one reply each, in their
- * place; an objection that the code proves withdraws the finding; outsiders, thanks and people who talk to one another get no sentence. A process
+ * place; an objection that the code proves withdraws the finding; outsiders, thanks and people who talk to one another get no sentence. Then the
+ * people are erased, also after kills in the middle. A process
  * that is killed at a write replies once all the same: four kills on Gitea, 100 on every host with AICR_TEST_CONVERSATIONS=all.
  */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { expect, it, onTestFinished } from "vitest"
 import type { Fault } from "../../demo/DemoForge.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
+import { programFolder } from "../harness/AicrProcess.ts"
+import type { AicrProcess } from "../harness/AicrProcess.ts"
 import { getConversations } from "../harness/FakeHostConversations.ts"
 import { getThread } from "../harness/FakeThreads.ts"
 import { startReviewed, writeComment } from "../harness/ReviewedChange.ts"
@@ -37,11 +42,54 @@ const listStored = (folder: string): ReadonlyArray<string> => {
   return [...rows, ...files.map(({ name, parentPath }) => readFileSync(join(parentPath, name), "utf8"))]
 }
 
+const countObjects = (folder: string): number =>
+  readdirSync(join(folder, "objects"), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    .length
+
+/** Lists the outcomes of erasures, as the audit has them. */
+const listErasures = (folder: string): ReadonlyArray<unknown> => {
+  using database = new DatabaseSync(join(folder, "aicr.db"), { readOnly: true, timeout: 5000 })
+  return database
+    .prepare("SELECT outcome FROM admin_actions WHERE action = 'people.erase' ORDER BY id")
+    .all()
+    .map(({ outcome }) => outcome)
+}
+
+/**
+ * Kills the service while it erases a person, and then the command while it does so itself: an update that never ends holds them after prompts are
+ * removed and before rows change.
+ */
+const killWhileErasing = async (
+  aicr: AicrProcess,
+  args: ReadonlyArray<string>,
+  { describe, env, folder }: { readonly folder: string; readonly env: object; readonly describe: () => string }
+): Promise<void> => {
+  using database = new DatabaseSync(join(folder, "aicr.db"), { timeout: 5000 })
+  database.exec(`CREATE VIEW endless AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c;
+    CREATE TRIGGER held BEFORE UPDATE ON publications BEGIN SELECT count(*) FROM endless; END`)
+  const before = countObjects(folder)
+  const interrupted = runAicr(args, { env: { ...env } })
+  await waitUntil(() => countObjects(folder) < before, { timeout: 60_000, describe })
+  await aicr.kill()
+  expect((await interrupted).code).not.toBe(0)
+  const argv = ["--disable-warning=ExperimentalWarning", `${programFolder}/src/main.mjs`, ...args]
+  const command = spawn(`${programFolder}/node_modules/.bin/node`, argv, {
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: "ignore"
+  })
+  const ended = once(command, "exit")
+  await waitUntil(() => listErasures(folder).length === 2, { timeout: 60_000, describe })
+  command.kill("SIGKILL")
+  await ended
+  database.exec("DROP TRIGGER held; DROP VIEW endless")
+  await aicr.start()
+}
+
 // ConversationCommands.test.ts takes one of the other hosts.
 it.each(isWhole ? ForgeKind.literals : takeTurn("AICR_TEST_CONVERSATIONS", ["gitea", "gitlab"] as const))(
   "people and the service converse at %s",
   async (kind) => {
-    const { comment, configFile, describe, forge, model, pull, replies, repository, settled, stop } =
+    const { aicr, comment, configFile, describe, forge, model, pull, replies, repository, settled, stop } =
       await startReviewed(kind)
     onTestFinished(stop)
     // GitLab has replies to comments below the change in threads of their own.
@@ -76,6 +124,7 @@ it.each(isWhole ? ForgeKind.literals : takeTurn("AICR_TEST_CONVERSATIONS", ["git
     const people = /\b(?:ada|eve|dana)\b/i
     expect(listStored(folder).filter((line) => people.test(line))).not.toEqual([])
     const env = { TEST_TOKEN: forge.token, TEST_SECRET: forge.secret }
+    await killWhileErasing(aicr, ["forget", "host:ada", "--config", configFile, "--yes"], { folder, env, describe })
     for (const login of ["ada", "eve", "dana"]) {
       const erased = await runAicr(["forget", `host:${login}`, "--config", configFile, "--yes"], { env })
       expect(erased).toMatchObject({ code: 0, err: "" })
@@ -84,6 +133,7 @@ it.each(isWhole ? ForgeKind.literals : takeTurn("AICR_TEST_CONVERSATIONS", ["git
     expect(listStored(folder).filter((line) => people.test(line) || words.test(line))).toEqual([])
     const shown = await runAicr(["forget", "host:ada", "--config", configFile], { env })
     expect(shown.out).toContain("No record of this person is stored.")
+    expect(listErasures(folder)).toEqual(["unknown", "unknown", "done", "done", "done"])
   },
   180_000
 )

@@ -621,6 +621,21 @@ describe("a run", () => {
     expect((await world.admin.get(`/events/${id}`)).body).toMatchObject({ repo: "team/one", number: 1 })
   })
 
+  it("is shared by a link that needs no login", async () => {
+    await open(paths[6]?.[1] ?? "")
+    await page.getByRole("button", { name: "Share", exact: true }).click()
+    const dialog = page.getByRole("dialog", { name: "Share" })
+    const link = (await dialog.locator("code").textContent()) ?? ""
+    expect(link.startsWith(`${publicAddress}/shared/`)).toBe(true)
+    await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "detached" })
+    await using stranger = await browser.context()
+    const other = await stranger.newPage()
+    await other.goto(link.replace(publicAddress, world.at.aicr.url))
+    await other.getByText("Summary of first").waitFor()
+    expect((await other.goto(`${link.replace(publicAddress, world.at.aicr.url)}x`))?.status()).toBe(404)
+  })
+
   it("shows its log", async () => {
     await open(paths[6]?.[1] ?? "")
     await page
@@ -1086,6 +1101,31 @@ describe("actions", () => {
       .waitFor()
     await page.getByText("Nothing waits").waitFor()
     for (const name of names) await world.admin.post("/queue/resume", { workspace: name })
+  })
+
+  it("erase a person after what is erased, and what stays, is shown", async () => {
+    using records = new DatabaseSync(join(world.at.directory, "aicr.db"), { timeout: 10_000 })
+    const views = () => records.prepare("SELECT id FROM saved_views WHERE owner = 'oidc:ann'").all()
+    records.exec("INSERT INTO saved_views VALUES ('v1', 'oidc:ann', '/runs', 'Mine', 'q=ann', 1)")
+    await open("/audit")
+    await page.getByRole("button", { name: "Erase a person" }).click()
+    const dialog = page.getByRole("dialog", { name: "Erase a person" })
+    const show = async (person: string) => {
+      await dialog.getByRole("textbox").fill(person)
+      await dialog.getByRole("button", { name: "Show" }).click()
+      await dialog.getByText("What stays").waitFor()
+    }
+    // A person without a record cannot be erased.
+    await show("administrator:bob")
+    expect(await dialog.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true)
+    await show("administrator:ann")
+    await dialog.getByText("1 saved view: removed").waitFor()
+    expect(await searchViolations(page, "dialog")).toEqual([])
+    expect(views()).toHaveLength(1)
+    await dialog.getByRole("button", { name: "Delete" }).click()
+    await dialog.waitFor({ state: "detached" })
+    expect(views()).toEqual([])
+    await page.locator("[data-index='0']", { hasText: "people.erase" }).waitFor()
   })
 
   it("delete a project and restore it", async () => {

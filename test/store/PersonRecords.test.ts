@@ -8,7 +8,7 @@ import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { readPerson } from "../../src/domain/PersonErasure.ts"
-import { AdminActions } from "../../src/store/AdminActions.ts"
+import { AdminActions, unknownOutcome } from "../../src/store/AdminActions.ts"
 import { ChatRequests } from "../../src/store/ChatRequests.ts"
 import { DirectOptOuts } from "../../src/store/DirectOptOuts.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
@@ -278,7 +278,12 @@ describe.each(databases)("PersonRecords in $name", ({ layer: fresh }) => {
           action: "queue.cancel",
           target: "/queue for ann"
         }
-        yield* (yield* AdminActions).start({ ...action, reason: "ann asked", outcome: "done" })
+        const actions = yield* AdminActions
+        yield* actions.start({ ...action, reason: "ann asked", outcome: "done" })
+        // Its process died an hour ago, and this one runs.
+        yield* actions.start({ ...action, id: newId(), reason: "ann asked", outcome: unknownOutcome })
+        const running = { ...action, id: newId(), at: 3_600_002, actor: "root", reason: undefined }
+        yield* actions.start({ ...running, outcome: unknownOutcome })
 
         const view = { id: newId(), owner: "oidc:ann", page: "/runs", name: "Mine", query: "q=ann", savedAt: 1 }
         yield* (yield* SavedViews).save(view)
@@ -288,12 +293,17 @@ describe.each(databases)("PersonRecords in $name", ({ layer: fresh }) => {
           assert.deepInclude(counts, { opt_outs: 0, sessions: 0, views: 0 })
           assert.strictEqual((yield* chat.get(direct.id))?.sender.id, "ou_zed")
         }
-        assert.strictEqual((yield* (yield* AdminActions).list({ limit: 1 }))[0]?.actor, "ann")
+        assert.deepStrictEqual(
+          (yield* actions.list({ limit: 9 })).map(({ actor }) => actor),
+          ["root", "ann", "ann"]
+        )
 
         const erased = yield* people.scan(yield* person("feishu_open_id:ou_zed"), true)
         assert.deepInclude(erased.counts, { chat_requests: 1, opt_outs: 1 })
         const administrator = yield* people.scan(yield* person("administrator:ann"), true)
-        assert.strictEqual(administrator.counts.audit, 1)
+        assert.deepStrictEqual([administrator.counts.audit, administrator.unfinished], [2, 0])
+        const own = yield* people.scan(yield* person("administrator:root"), true)
+        assert.deepStrictEqual([own.counts.audit, own.unfinished], [0, 1])
         assert.deepStrictEqual(found(yield* dump, "ou_zed", "oc_private", words, "ann"), [])
         assert.strictEqual((yield* chat.get(direct.id))?.facts.text, "[erased]")
       })

@@ -264,7 +264,9 @@ export const personTables: ReadonlyArray<PersonTable> = [
     table: "admin_actions",
     key: ["id"],
     kind: "administrator",
-    ended: "part.outcome <> 'unknown'",
+    // An action without an outcome runs, or its process died in it: none runs for an hour.
+    ended:
+      "(part.outcome <> 'unknown' OR EXISTS (SELECT 1 FROM admin_actions later WHERE later.at > part.at + 3600000))",
     columns: { actor: nameOf("administrator"), target: mentioned, reason: mentioned }
   },
   {
