@@ -1,6 +1,6 @@
 /** Derives the facts of notices from records. Pure. */
 import { Duration } from "effect"
-import { dayCaps } from "../../src/config/DayCaps.ts"
+import { dayCap } from "../../src/config/DayCaps.ts"
 import type { DailyCaps } from "../../src/config/DayCaps.ts"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { isCalledByHosts } from "../../src/domain/Kinds.ts"
@@ -85,7 +85,7 @@ export const budgetFacts = (
   day: string,
   budget: DailyCaps
 ): Facts<"budget_threshold"> | undefined => {
-  const capUsd = dayCaps(budget)[kind]
+  const capUsd = dayCap(budget, kind, account)
   // A budget of nothing is a switch, not an amount that is spent.
   if (capUsd === undefined || capUsd <= 0) return undefined
   const percent = reachedThreshold(spentUsd, capUsd)

@@ -7,7 +7,7 @@ import { Clock, Duration, Effect } from "effect"
 import { Singleton } from "effect/cluster"
 import { awaitSnapshot } from "../../src/config/AwaitSnapshot.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
-import { dayCaps } from "../../src/config/DayCaps.ts"
+import { hasDayCap } from "../../src/config/DayCaps.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { workspaceNoticeKinds } from "../../src/domain/Notice.ts"
 import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
@@ -125,7 +125,7 @@ const toDay = (millis: number): string => new Date(millis).toISOString().slice(0
 export const scanBudgets = Effect.gen(function* () {
   const snapshot = (yield* ConfigStore).current()
   const { budget } = snapshot.document.llm
-  if (Object.values(dayCaps(budget)).every((cap) => cap === undefined)) return
+  if (!hasDayCap(budget)) return
   if (!hasNoticeRoute(snapshot, "budget_threshold")) return
   const ledger = yield* Ledger
   const now = yield* Clock.currentTimeMillis

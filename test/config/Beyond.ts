@@ -149,6 +149,8 @@ export const beyond: ReadonlyArray<Row> = [
   ["outputs.channels[].inline_min_severity", "enum", "medium (runtime)", "`info`, `low`, `medium`, `high`, `critical`"],
   ["im.connections.<id>.enabled", "boolean", "true", "A binding needs an enabled connection"],
   ["llm.budget.per_team_daily_usd", "number >= 0", "—", "Per-team daily USD cap"],
+  ["llm.budget.team_daily_usd", "map", "—", "Daily USD caps of single teams"],
+  ["llm.budget.team_daily_usd.<id>", "number >= 0", "—", "Daily USD cap of one team"],
   ["workspaces.instances.<id>.team", "string", "—", "Team"],
   ["admin.figures_by_author", "boolean", "false", "Findings by author"],
   ["llm.budget.per_author_daily_usd", "number >= 0", "—", "Per-author daily USD cap"],

@@ -2,7 +2,7 @@
 import { Clock, Duration, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ConfigStore } from "../../config/ConfigStore.ts"
-import { dayCaps } from "../../config/DayCaps.ts"
+import { dayCap } from "../../config/DayCaps.ts"
 import { Ledger } from "../../store/Ledger.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
 import { maxBudgets } from "../api/BudgetGroup.ts"
@@ -15,14 +15,13 @@ const list = Effect.gen(function* () {
   const { budget } = (yield* ConfigStore).current().document.llm
   const now = yield* Clock.currentTimeMillis
   const accounts = yield* (yield* Ledger).listDay(toTime(now).slice(0, 10), maxBudgets)
-  const limits = dayCaps(budget)
   const resetsAt = toTime(now - (now % dayMillis) + dayMillis)
   return {
     items: accounts.map(({ kind, name, reservedUsd, spentUsd }) => ({
       scope: kind,
       name,
       window: "day" as const,
-      limit_usd: limits[kind] ?? null,
+      limit_usd: dayCap(budget, kind, name) ?? null,
       spent_usd: spentUsd,
       reserved_usd: reservedUsd,
       resets_at: resetsAt

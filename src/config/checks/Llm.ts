@@ -5,7 +5,7 @@ import type { Report } from "../document/Normalise.ts"
 import type { Check, CrossCheckReports } from "./Check.ts"
 import { checkUnique, declared } from "./Names.ts"
 import { signInGroups } from "./SignIn.ts"
-import { entriesAt, recordsAt, textAt } from "./Tree.ts"
+import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"
 
 export const checkLlm: Check = (tree, reports) => {
   const { error } = reports
@@ -20,8 +20,17 @@ export const checkLlm: Check = (tree, reports) => {
       at: "key"
     })
   checkNative(tree, common, error)
+  checkTeams(tree, reports.warning)
   checkBackoff(tree, ["llm", "retry", "backoff"], {}, reports)
   checkBackoff(tree, ["queue", "retry", "backoff"], { base_ms: 5000, max_ms: 60_000 }, reports)
+}
+
+/** A budget of a team has an effect on the workspaces of the team. */
+const checkTeams = (tree: unknown, warning: Report): void => {
+  const teams = new Set(entriesAt(tree, "workspaces", "instances").map(({ value }) => textAt(value, "team")))
+  for (const team of Object.keys(recordAt(tree, "llm", "budget", "team_daily_usd")))
+    if (!teams.has(team))
+      warning({ path: ["llm", "budget", "team_daily_usd", team], reason: { _tag: "BudgetOfNoTeam", team }, at: "key" })
 }
 
 /** A review without an agent calls a model directly. */

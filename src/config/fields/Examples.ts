@@ -66,6 +66,7 @@ const rows: { readonly [Key in FieldKey]?: unknown } = {
   "llm.budget.per_repo_daily_usd": 100,
   "llm.budget.per_team_daily_usd": 200,
   "llm.budget.per_run_usd": 2.5,
+  "llm.budget.team_daily_usd": { payments: 500 },
   "llm.default_model_chain": "main",
   "llm.model_catalog.overrides.<id>.default_reasoning_effort": "medium",
   "llm.model_catalog.overrides.<id>.supported_reasoning_efforts": ["low", "medium", "high"],

@@ -190,7 +190,8 @@ export const LlmConfig = Schema.Struct({
       per_run_usd: optional(UsdAmount, "llm.budget.per_run_usd"),
       per_repo_daily_usd: optional(UsdAmount, "llm.budget.per_repo_daily_usd"),
       per_author_daily_usd: optional(UsdAmount, "llm.budget.per_author_daily_usd"),
-      per_team_daily_usd: optional(UsdAmount, "llm.budget.per_team_daily_usd")
+      per_team_daily_usd: optional(UsdAmount, "llm.budget.per_team_daily_usd"),
+      team_daily_usd: optional(map(UsdAmount), "llm.budget.team_daily_usd")
     },
     "llm.budget"
   ),

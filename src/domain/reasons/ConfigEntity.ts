@@ -14,6 +14,7 @@ export const configEntityReasons = {
   NoNoticesBy: { channel: "text", kind: "text", place: "text?", kinds: "texts" },
   NoticeOfService: { kind: "text" },
   LinksMadeBy: { kind: "text", field: "text" },
+  BudgetOfNoTeam: { team: "text" },
   DirectMessageWithoutMembers: {},
   DirectMessageUnstoppable: {},
   DirectoryOfFeishu: { kind: "text" },

@@ -1,6 +1,7 @@
 /** Executes one request to a model with a budget reservation before it, which is settled or refunded after every outcome. */
 import { Effect, Exit, Metric } from "effect"
 import type { Reason } from "../../domain/Reason.ts"
+import { teamCap } from "../../config/DayCaps.ts"
 import type { LlmConfig } from "../../config/schema/Llm.ts"
 import { newId } from "../../domain/Ids.ts"
 import { ReservationId } from "../../domain/Keys.ts"
@@ -64,11 +65,13 @@ export const spending =
     request: Effect.Effect<A, Failure>
   ): Effect.Effect<A, Failure, ModelRun> =>
     Effect.gen(function* () {
+      const account = yield* ModelRun
+      const { isOwn, usd: perTeamDailyUsd } = teamCap(llm.budget, account.team)
       const caps: Caps = {
         perRunUsd: llm.budget.per_run_usd,
         perRepoDailyUsd: llm.budget.per_repo_daily_usd,
         perAuthorDailyUsd: llm.budget.per_author_daily_usd,
-        perTeamDailyUsd: llm.budget.per_team_daily_usd
+        perTeamDailyUsd
       }
       const usd = estimateUsd(spec, characters)
       if (usd === undefined) {
@@ -76,15 +79,16 @@ export const spending =
           ? yield* request
           : yield* Effect.fail(failure("unpriced", { _tag: "PriceMissing" }))
       }
-      const reservation = { id: ReservationId.make(newId()), run: yield* ModelRun, usd, caps }
+      const reservation = { id: ReservationId.make(newId()), run: account, usd, caps }
       const reserved = yield* budget
         .reserve(reservation)
         .pipe(Effect.mapError(({ why }) => failure("unavailable", { _tag: "LedgerUnavailable", reason: why })))
       if (reserved._tag === "Refused") {
-        const { cap } = reserved
-        const team = cap === "per_team_daily_usd" ? (reservation.run.team ?? "") : ""
+        const isOfTeam = reserved.cap === "per_team_daily_usd"
+        const cap = isOfTeam && isOwn ? "team_daily_usd" : reserved.cap
+        const team = isOfTeam ? (account.team ?? "") : ""
         yield* Metric.update(Metric.withAttributes(budgetRefusals, { cap, team }), 1)
-        return yield* Effect.fail(failure("budget", usedUp(reserved)))
+        return yield* Effect.fail(failure("budget", usedUp(reserved, cap)))
       }
       return yield* request.pipe(
         Effect.onExit((exit) => {
@@ -112,7 +116,7 @@ const spentUsd = <A extends { readonly usage: GatewayUsage }>(
     : estimate
 }
 
-const usedUp = ({ cap, capUsd, committedUsd }: Extract<Reserved, { readonly _tag: "Refused" }>): Reason => ({
+const usedUp = ({ capUsd, committedUsd }: Extract<Reserved, { readonly _tag: "Refused" }>, cap: string): Reason => ({
   _tag: "BudgetUsedUp",
   spent: formatUsd(committedUsd, 2),
   limit: formatUsd(capUsd, 2),

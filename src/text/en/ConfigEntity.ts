@@ -19,6 +19,7 @@ export const configEntityTexts = {
   NoticeOfService:
     "notices of kind {kind} are about the service, not about a workspace; name it in outputs.notifications.routes",
   LinksMadeBy: "without effect on kind {kind}, whose links are made by {field}; set that instead",
+  BudgetOfNoTeam: "has no effect: no workspace has team {team}; set workspaces.instances.<id>.team, or remove it",
   DirectMessageWithoutMembers:
     "needs the people that it may be sent to: set user_mappings, or member_directory with vcs_accounts of its members",
   DirectMessageUnstoppable:

@@ -194,6 +194,8 @@ export const fieldTexts = {
   "llm.budget": "Caps on spend.",
   "llm.budget.per_team_daily_usd":
     "Maximum cost in US dollars per team (workspaces.instances.<id>.team) and UTC day, over all of its workspaces.",
+  "llm.budget.team_daily_usd":
+    "Maximum cost in US dollars per UTC day of single teams, by the name of the team, in place of llm.budget.per_team_daily_usd.",
   "llm.budget.per_author_daily_usd":
     "Maximum cost in US dollars per author of changes and UTC day, over all repositories of a trigger.",
   "llm.budget.per_repo_daily_usd": "Most US dollars per repository and UTC day.",

@@ -16,6 +16,7 @@ export const configEntityTexts = {
   NoNoticesBy: "类型为 {kind} 的渠道 {channel} 不能发送[[ {place} 的]]通知；请使用 {kinds} 类型的渠道",
   NoticeOfService: "{kind} 类型的通知关于服务而不是工作区；请在 outputs.notifications.routes 中指定",
   LinksMadeBy: "对 {kind} 类型无效，其链接由 {field} 生成；请改设后者",
+  BudgetOfNoTeam: "无效：没有工作区属于团队 {team}；请设置 workspaces.instances.<id>.team，或将其删除",
   DirectMessageWithoutMembers: "需要可以接收的人员：请设置 user_mappings，或成员带有 vcs_accounts 的 member_directory",
   DirectMessageUnstoppable:
     "需要能接收消息的连接，因为用户用命令停止私信：请设置 connection；wecom_app 类型还需要其 callback",

@@ -168,6 +168,8 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "llm.budget": "花费上限。",
   "llm.budget.per_team_daily_usd":
     "每个团队（workspaces.instances.<id>.team）每个 UTC 日的最高费用（美元），涵盖其所有工作区。",
+  "llm.budget.team_daily_usd":
+    "个别团队每个 UTC 日的最高费用（美元），按团队名称，代替 llm.budget.per_team_daily_usd。",
   "llm.budget.per_author_daily_usd": "每位变更作者每个 UTC 日的最高费用（美元），涵盖触发器的所有仓库。",
   "llm.budget.per_repo_daily_usd": "每个仓库每个 UTC 日的最高费用（美元）。",
   "llm.budget.per_run_usd": "每次评审的最高费用（美元）。",

@@ -166,7 +166,7 @@ describe("budget", () => {
   it.live("a team's day is over in every repository; other teams go on", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel({ text: "hello", usage: { input: 1000, output: 900, cached: 0 } })
-      const from = snapshot(fake.url, { per_team_daily_usd: 0.3 })
+      const from = snapshot(fake.url, { per_team_daily_usd: 0.3, team_daily_usd: { search: 0.29, data: 0.6 } })
       const team = { team: "payments" }
       assert.strictEqual((yield* Effect.result(call(from, "run-1", team)))._tag, "Success")
       const second = yield* Effect.result(call(from, "run-2", { ...team, repository: "t:team/other" }))
@@ -176,6 +176,14 @@ describe("budget", () => {
       )
       assert.strictEqual((yield* Effect.result(call(from, "run-3", { team: "search" })))._tag, "Success")
       assert.strictEqual((yield* Effect.result(call(from, "run-4")))._tag, "Success")
+      // Teams with a limit of their own.
+      const third = yield* Effect.result(call(from, "run-5", { team: "search" }))
+      assert.match(
+        third._tag === "Failure" ? third.failure.message : "",
+        /the budget is used up: 0\.19 of 0\.29 US dollars of llm\.budget\.team_daily_usd/
+      )
+      for (const id of ["run-6", "run-7"])
+        assert.strictEqual((yield* Effect.result(call(from, id, { team: "data" })))._tag, "Success")
     }).pipe(Effect.scoped, run)
   )
 

@@ -76,6 +76,8 @@ describe("thresholds of a budget", () => {
       percent: 100,
       capUsd: 4
     })
+    const own = { ...budget, team_daily_usd: { "team/one": 8 } }
+    expect(budgetFacts({ ...account, kind: "team" }, "2026-01-31", own)).toMatchObject({ percent: 50, capUsd: 8 })
     expect(budgetFacts({ ...account, kind: "author" }, "2026-01-31", { per_repo_daily_usd: 5 })).toBeUndefined()
     expect(budgetFacts({ ...account, kind: "repository" }, "2026-01-31", { per_repo_daily_usd: 0 })).toBeUndefined()
   })

@@ -10,7 +10,9 @@ import type { AdminServer } from "../AdminServer.ts"
 let admin: AdminServer
 beforeAll(async () => {
   admin = await startAdmin({
-    document: { llm: { budget: { per_repo_daily_usd: 5, per_run_usd: 1, per_team_daily_usd: 7 } } }
+    document: {
+      llm: { budget: { per_repo_daily_usd: 5, per_run_usd: 1, per_team_daily_usd: 6, team_daily_usd: { payments: 7 } } }
+    }
   })
 })
 afterAll(() => admin.stop())
