@@ -118,7 +118,9 @@ describe("commands from chat", { timeout: 240_000 }, () => {
     const help = await command("help", { from: "ou_guest" })
     expect(help.match(/aicr \S+(?=`| )/g)?.map((usage) => usage.replace("`", ""))).toEqual([
       "aicr help",
-      "aicr projects"
+      "aicr projects",
+      "aicr stop",
+      "aicr start"
     ])
   })
 

@@ -282,7 +282,7 @@ describe.each(databases)("PersonRecords in $name", ({ layer: fresh }) => {
         yield* actions.start({ ...action, reason: "ann asked", outcome: "done" })
         // Its process died an hour ago, and this one runs.
         yield* actions.start({ ...action, id: newId(), reason: "ann asked", outcome: unknownOutcome })
-        const running = { ...action, id: newId(), at: 3_600_002, actor: "root", reason: undefined }
+        const running = { ...action, id: newId(), at: 3_600_002, actor: "root", target: "/queue", reason: undefined }
         yield* actions.start({ ...running, outcome: unknownOutcome })
 
         const view = { id: newId(), owner: "oidc:ann", page: "/runs", name: "Mine", query: "q=ann", savedAt: 1 }
