@@ -41,6 +41,8 @@ const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
     "GET /repos/{owner}/{repo}/collaborators/{username}/permission",
     "GET /repos/{owner}/{repo}/branches/{branch}",
     "GET /repos/{owner}/{repo}/commits",
+    // "List matching references"
+    "GET /repos/{owner}/{repo}/git/matching-refs/{ref}",
     // "Get an issue comment"
     "GET /repos/{owner}/{repo}/issues/comments/{comment_id}",
     // "Update a pull request"
