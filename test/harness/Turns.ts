@@ -1,6 +1,6 @@
 /**
- * Files of tests that take turns in `npm test`: each takes more than eight seconds of the processor (`dist/test-times.tsv`), most of them for the programs
- * that they start. A third of them runs after each commit, by the number of the run (RunFolder.ts). Files that are next to each other in the list
+ * Files of tests that take turns in `npm test`: each takes more than six seconds of the processor (`dist/test-times.tsv`), most of them for the programs
+ * that they start. A quarter of them runs after each commit, by the number of the run (RunFolder.ts). Files that are next to each other in the list
  * run after different commits: they are sorted by what they test.
  */
 import { readFileSync } from "node:fs"
@@ -15,7 +15,7 @@ export const takesTurns = (file: string): boolean => files.includes(file)
 /** Least number of files of a run of all: one of fewer files, such as those of a folder, runs each of them. */
 export const leastOfAll = 400
 
-const turns = 3
+const turns = 4
 
 /** Whether a file runs. */
 export const isTurn = (file: string, seed = Number(process.env["AICR_TEST_SEED"] ?? 1)): boolean =>
