@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import type { Change, CommentPlace } from "../../src/domain/Change.ts"
+import { commentsIn } from "../../src/domain/Publication.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
 import type { Conversation, ConversationComment, ForgeClient } from "../../src/forge/Forge.ts"
 import { parseMarkers } from "../../src/outputs/Marker.ts"
@@ -20,11 +21,11 @@ export interface ReadConversation extends Pick<ReplySituation, "comment" | "isLo
 const recordedBodies = ({ operation }: Publication): ReadonlyArray<string> => {
   switch (operation._tag) {
     case "Review":
-      return [operation.body, ...operation.comments.map(({ body }) => body)]
+    case "Summary":
+      return [operation, ...commentsIn(operation)].map(({ body }) => body)
     case "CommitComment":
     case "IssueComment":
     case "Reply":
-    case "Summary":
       return [operation.body]
     default:
       return []

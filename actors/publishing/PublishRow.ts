@@ -13,7 +13,7 @@ import { runLifecycle } from "../../src/domain/Run.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { DuringOutage } from "../../src/forge/HostHealth.ts"
 import { Forges } from "../../src/forge/Forges.ts"
-import { HasNoOthers, WriteOwner, WrittenStatus } from "../../src/forge/WriteOwner.ts"
+import { HasNoOthers, TakesLineComments, WriteOwner, WrittenStatus } from "../../src/forge/WriteOwner.ts"
 import type { WritePermits } from "../../src/forge/WritePermits.ts"
 import * as Metrics from "../../src/observability/Metrics.ts"
 import { Progress } from "../../src/observability/Progress.ts"
@@ -215,6 +215,7 @@ const callHost = Effect.fnUntraced(function* (
     readonly note: string | undefined
     readonly guard: Effect.Effect<void, ForgeError>
     readonly hasNoOthers: Effect.Effect<boolean, ForgeError>
+    readonly takesComments: Effect.Effect<boolean, ForgeError>
   }
 ) {
   const context = yield* Effect.context<WriteServices>()
@@ -228,6 +229,7 @@ const callHost = Effect.fnUntraced(function* (
       .pipe(
         Effect.provideService(WriteOwner, { fence, guard, beforePermit: checks.guard }),
         Effect.provideService(HasNoOthers, checks.hasNoOthers),
+        Effect.provideService(TakesLineComments, checks.takesComments),
         Effect.provideService(WrittenStatus, write.written),
         Effect.provideService(DuringOutage, "wait"),
         Effect.provideService(Records, records),
@@ -271,6 +273,10 @@ export const sendRow = Effect.fnUntraced(function* (
     Effect.provideService(read, DuringOutage, "wait"),
     ({ comments }) => comments !== undefined && comments <= hold.written(row)
   )
+  const takesComments = Effect.map(
+    Effect.provideService(read, DuringOutage, "wait"),
+    ({ check: now }) => now !== "closed"
+  )
   // Other writes of the account wait while this one holds its permit, so the head is read before, and again where the permit came late.
   const guard = read.pipe(
     Effect.provideService(DuringOutage, "fail"),
@@ -280,7 +286,7 @@ export const sendRow = Effect.fnUntraced(function* (
     })
   )
   const write = new RowWrite(hold, run, workspace.snapshot(), row)
-  const result = yield* callHost(run, workspace, write, previous, { note, guard, hasNoOthers })
+  const result = yield* callHost(run, workspace, write, previous, { note, guard, hasNoOthers, takesComments })
   // A newer head explains a conflict that no repetition resolves.
   if (result._tag === "Failure" && result.failure._tag === "ForgeError" && isPassingConflict(result.failure))
     yield* Effect.ignore(guard)

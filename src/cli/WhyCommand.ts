@@ -59,9 +59,10 @@ const formatRun = (run: StoryRun, deliveries: ReadonlyMap<string, DeliveryRecord
       reader === undefined ? `#${number}: read with this group` : `#${number}: ${state ?? "reviewed"} (run ${reader})`
     ),
     ...(run.notices ?? []).map((notice) => `notice: ${oneLine(inEnglish(notice))}`),
-    ...run.publications.map(({ channel, error, operation, status, url }) => {
+    ...run.publications.map(({ channel, comments, error, operation, status, url }) => {
       const problem = error === undefined ? "" : `: ${oneLine(inEnglish(error))}`
-      return `${channel} ${operation}: ${status.replaceAll("_", " ")}${url === undefined ? "" : ` ${oneLine(url)}`}${problem}`
+      const written = comments === undefined ? "" : ` with ${count(comments, "comment")}`
+      return `${channel} ${operation}${written}: ${status.replaceAll("_", " ")}${url === undefined ? "" : ` ${oneLine(url)}`}${problem}`
     }),
     ...(run.conclusion === undefined ? [] : [`conclusion: ${oneLine(inEnglish(run.conclusion))}`]),
     ...(isClean(run) ? ["nothing to post: no problem was found (review.skip_lgtm)"] : []),

@@ -268,11 +268,13 @@ export const countedSeverities = (analysis: Found & Pick<Analysis, "dismissed">)
 /** Returns the number of findings, dismissed ones and those that only maintainers get among them. */
 export const countProblems = (analysis: Found): number => allFindings(analysis).length
 
+/** Returns whether a review is the first one of its target, as far as the reviews of a target are rounds. */
+export const isFirstRound = ({ round }: Pick<Analysis, "round">): boolean =>
+  round === undefined || (round.number === 1 && round.isResumed === undefined)
+
 /** Returns whether a review found something that no earlier round reported. */
 export const hasNews = ({ round, ...found }: Found & Pick<Analysis, "dismissed" | "round">): boolean =>
-  round === undefined ||
-  (round.number === 1 && round.isResumed === undefined) ||
-  countedFindings(found).some((finding) => finding.round?.kind !== "carried")
+  isFirstRound({ round }) || countedFindings(found).some((finding) => finding.round?.kind !== "carried")
 
 /** Returns how often each severity occurs, the most severe first. */
 export const countBySeverity = (severities: ReadonlyArray<Severity>) =>

@@ -148,6 +148,8 @@ export const StatusDetails = Schema.Struct({
 })
 export type StatusDetails = typeof StatusDetails.Type
 
+const reviewParts = { event: ReviewEvent, body: Schema.String, comments: Schema.Array(InlineComment) }
+
 export const Operation = Schema.Union([
   /** Managed issues of a scope after this review. Sending it reads the issues at the host and yields the missing `Issue` operations. */
   Schema.Struct({
@@ -183,9 +185,7 @@ export const Operation = Schema.Union([
   Schema.Struct({
     _tag: Schema.Literal("Review"),
     head: Schema.String,
-    event: ReviewEvent,
-    body: Schema.String,
-    comments: Schema.Array(InlineComment)
+    ...reviewParts
   }),
   /** Withdraws our earlier request for changes on a clean head. */
   Schema.Struct({
@@ -202,7 +202,9 @@ export const Operation = Schema.Union([
     body: Schema.String,
     problems: Schema.optional(SummaryProblems),
     /** True: updates an existing summary only. */
-    onlyUpdate: Schema.optional(Schema.Boolean)
+    onlyUpdate: Schema.optional(Schema.Boolean),
+    /** The review whose text the summary becomes, so that both are one write. Where that is not possible it is an operation of its own. */
+    review: Schema.optional(Schema.Struct({ operationId: OperationId, ...reviewParts }))
   }),
   /** Threads of earlier reviews; sending it yields a `Thread` for each that is resolved. */
   Schema.Struct({
@@ -275,6 +277,12 @@ export const Operation = Schema.Union([
 ])
 export type Operation = typeof Operation.Type
 
+/** Returns the comments at lines that an operation writes. `posted` of its row names those that the host has. */
+export const commentsIn = (operation: Operation): ReadonlyArray<InlineComment> => {
+  if (operation._tag === "Review") return operation.comments
+  return operation._tag === "Summary" ? (operation.review?.comments ?? []) : []
+}
+
 /**
  * A problem of ours that people without permission dismissed (`review.dismissal`). It stays open; the summary and the record of the run
  * name them.
@@ -317,7 +325,7 @@ export const Publication = record({
   hostId: Field.optional(Field.text),
   url: Field.optional(Field.text),
   error: Field.optional(Field.reason),
-  /** Fingerprints of the comments of a review that the host took at their lines. */
+  /** Fingerprints of the comments of a review that the host took at their lines. Absent for a summary without such comments. */
   posted: Field.optional(Field.json(Schema.Array(Schema.String))),
   /** Findings as a sent summary lists them, with those of earlier reviews. */
   listed: Field.optional(Field.json(Schema.Array(ListedFinding))),

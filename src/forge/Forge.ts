@@ -272,7 +272,10 @@ export interface ForgeClient {
         ) => Effect.Effect<HostWrite, ForgeError, Writing>
       }
     | undefined
-  /** Published reviews by the own account on the pull request: their bodies and inline comments, each once. Reads all pages. */
+  /**
+   * Published reviews by the own account on the pull request: their bodies and inline comments, each once. Where bodies can be edited, their ids
+   * are ids of comments, for `updateComment` and `commentText`. Reads all pages.
+   */
   readonly reviewTexts: (repo: Repo, number: number) => Effect.Effect<ReadonlyArray<OwnText>, ForgeError>
   readonly createComment: (repo: Repo, number: number, body: string) => Effect.Effect<HostWrite, ForgeError, Writing>
   readonly updateComment: (

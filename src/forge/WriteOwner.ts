@@ -35,6 +35,11 @@ export const HasNoOthers = Context.Reference<Effect.Effect<boolean, ForgeError>>
   defaultValue: () => Effect.succeed(false)
 })
 
+/** Returns whether the change may get comments at lines: a closed one only gets its summary. */
+export const TakesLineComments = Context.Reference<Effect.Effect<boolean, ForgeError>>("aicr/forge/TakesLineComments", {
+  defaultValue: () => Effect.succeed(true)
+})
+
 /** The records about the writes of a status of one commit. */
 export interface WrittenRecords {
   /** Ids that the host returned for them. */

@@ -65,6 +65,14 @@ export const replaceMarkers = (text: string, change: (marker: Marker) => Marker 
     )
   )
 
+/** Replaces the operation in the markers of a text. */
+export const renameOp = (
+  text: string,
+  from: { readonly operationId: OperationId },
+  to: { readonly operationId: OperationId }
+): string =>
+  replaceMarkers(text, (marker) => (marker.op === from.operationId ? { ...marker, op: to.operationId } : undefined))
+
 /** Returns each marker with the text before it. Text after the last marker is dropped. */
 export const splitAtMarkers = (text: string): ReadonlyArray<{ readonly text: string; readonly marker: Marker }> => {
   let from = 0

@@ -95,7 +95,7 @@ export class Outbox extends Context.Service<
     readonly awaitingCredentials: Effect.Effect<ReadonlyMap<string, number>, StoreError>
     /**
      * Returns the newest sent row of an operation kind for a target: the location of a managed summary. Of one channel, and of other runs than
-     * the given one, as far as they are named.
+     * the given one, as far as they are named. A summary that was posted with a review counts as a review too.
      */
     readonly lastSent: (
       targetKey: TargetKey,
@@ -107,7 +107,10 @@ export class Outbox extends Context.Service<
       channel: string,
       options: { readonly url?: string; readonly since: number }
     ) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
-    /** Returns what other runs sent to a target on a channel, the newest first; at most `maxSent`. */
+    /**
+     * Returns what other runs sent to a target on a channel, the newest first; at most `maxSent`. A summary that was posted with a review counts
+     * as a review.
+     */
     readonly sentRows: (
       row: Pick<Publication, "targetKey" | "channel" | "runId">,
       kind: keyof typeof maxSent

@@ -44,9 +44,11 @@ const before = Array.from({ length: findingsEach }, (_, i) => `line ${i}`).join(
 /** Minimum number of requests for one review. */
 const fewest = (kind: ForgeKind): number => {
   const statuses = 2
-  const headReads = 2
+  // At GitHub the summary is the text of the review.
+  const headReads = kind === "github" ? 1 : 2
+  const summary = kind === "github" ? 0 : 1
   const review = kind === "gitlab" ? findingsEach + 1 : 1
-  return statuses + headReads + 1 + review
+  return statuses + headReads + summary + review
 }
 
 const prepare = async (forge: FakeForge): Promise<void> => {

@@ -8,6 +8,7 @@ import type { AgentReport, Brief } from "../../src/agent/Agent.ts"
 import { severityRank } from "../../src/domain/Kinds.ts"
 import type { Severity } from "../../src/domain/Kinds.ts"
 import type { ReportedProblem } from "../../src/domain/Problem.ts"
+import { commentsIn } from "../../src/domain/Publication.ts"
 import { forgeTable } from "../../src/forge/hosts/ForgeTable.ts"
 import type { Planned } from "../../src/outputs/channels/Channel.ts"
 import { channelTable } from "../../src/outputs/channels/Channels.ts"
@@ -72,10 +73,11 @@ class Published {
       if (operation._tag === "Chat") messages.push(operation.body)
       if (operation._tag === "Issues")
         fingerprints.push(...operation.problems.flatMap(({ fp }) => this.#add(this.#issues, fp)))
-      if (operation._tag !== "Review") continue
-      const fresh = operation.comments.flatMap((comment) => this.#add(this.#comments, readFingerprint(comment) ?? ""))
+      const comments = commentsIn(operation)
+      if (operation._tag !== "Review" && comments.length === 0) continue
+      const fresh = comments.flatMap((comment) => this.#add(this.#comments, readFingerprint(comment) ?? ""))
       fingerprints.push(...fresh)
-      if (fresh.length > 0 || operation.comments.length === 0) reviews++
+      if (fresh.length > 0 || comments.length === 0) reviews++
     }
     return { fingerprints, messages, reviews }
   }

@@ -284,6 +284,22 @@ const routes: ReadonlyArray<DemoRoute> = [
   },
   { method: "POST", path: `${repo}/pulls/{number}/reviews`, answer: onPull("number", createReview) },
   {
+    method: "PUT",
+    path: `${repo}/pulls/{number}/reviews/{id}`,
+    answer: onPull("number", ({ params, request, state, url }, pull) => {
+      const at = pull.reviews.findIndex(({ id }) => id === Number(params["id"]))
+      const review = pull.reviews[at]
+      const body = field(request.body, "body", isText) ?? ""
+      if (review === undefined) return notFound
+      if (review.user.login !== request.user.login) return refusal(403, "Resource not accessible by integration")
+      if (body.trim() === "") return refusal(422, "Unprocessable Entity", ["Body can't be blank"])
+      const edited = { ...review, body }
+      pull.reviews[at] = edited
+      state.version++
+      return { status: 200, body: reviewJson(edited, pull, url) }
+    })
+  },
+  {
     method: "GET",
     path: `${repo}/pulls/{number}/reviews/{id}/comments`,
     answer: onPull("number", (context, pull) => {

@@ -17,6 +17,7 @@ import { review, startFakeModel } from "./FakeModel.ts"
 import type { FakeModel, Recorded } from "./FakeModel.ts"
 import type { Reply } from "./FakeModelReply.ts"
 import { freePort } from "./FreePort.ts"
+import { isSummary } from "./Summaries.ts"
 import { waitUntil } from "./Wait.ts"
 
 export interface InstallationOptions {
@@ -123,7 +124,7 @@ export const postedOn = (pull: DemoPull): Posted => {
   return {
     reviews: ours.map((one) => one.commit),
     comments: ours.flatMap((one) => one.comments.map(({ path, line }) => `${path}:${line}`)),
-    summaries: pull.comments.filter((one) => one.user.login === "aicr").length
+    summaries: pull.comments.filter((one) => one.user.login === "aicr").length + ours.filter(isSummary).length
   }
 }
 

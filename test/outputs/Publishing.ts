@@ -112,7 +112,9 @@ export const publishAll = async (setup: Setup, given: PublishInput): Promise<Rea
     .map((planned) => rowOf(planned, channel.name, given.runId))
   const done: Array<Publication> = []
   const earlier = [...(setup.history ?? [])]
-  const lastSent = (tag: string) => earlier.findLast((row) => row.operation._tag === tag && row.status === "sent")
+  const isOfKind = (tag: string) => (row: Publication) =>
+    row.operation._tag === tag || (tag === "Review" && row.operation._tag === "Summary" && row.posted !== undefined)
+  const lastSent = (tag: string) => earlier.findLast((row) => isOfKind(tag)(row) && row.status === "sent")
   while (waiting.length > 0) {
     let row: Publication | undefined = waiting.shift()
     if (row === undefined) break
@@ -124,7 +126,7 @@ export const publishAll = async (setup: Setup, given: PublishInput): Promise<Rea
         Effect.result(orDie(kind.send(to, current, lastSent(row.operation._tag)))).pipe(
           Effect.provideService(Records, {
             operation: () => Effect.undefined,
-            reviews: () => Effect.succeed(earlier.filter(({ operation }) => operation._tag === "Review").toReversed()),
+            reviews: () => Effect.succeed(earlier.filter(isOfKind("Review")).toReversed()),
             issues: () => Effect.succeed(earlier.filter(({ operation }) => operation._tag === "Issue").toReversed()),
             touched: () => Effect.succeed(setup.touched ?? []),
             sentAt: ({ runId }) => Effect.succeed(Number(runId.replace("run-", "")))

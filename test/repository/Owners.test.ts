@@ -114,6 +114,8 @@ describe("owners", () => {
       // Whether something is searched for.
       "aicr/forge/HasNoOthers",
       "aicr/forge/ResponseTimeout",
+      // Whether comments at lines are written.
+      "aicr/forge/TakesLineComments",
       "aicr/forge/WriteGap",
       // Records that are read only.
       "aicr/forge/WrittenStatus",

@@ -18,6 +18,7 @@ import { review, startFakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { isWhole as isWholeOf, takeTurn } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { isSummary } from "../harness/Summaries.ts"
 
 const quote = "  return total / 0"
 const content = `export const one = 1\n\nexport const mean = (total: number): number => {\n${quote}\n}\n`
@@ -210,7 +211,8 @@ it.each(all)(
     const lastStates = repository.statuses.get(pull.head)?.map(({ state }) => state)
     expect({
       inline: pull.reviews.flatMap(({ comments }) => comments.map(({ path, line }) => `${path}:${line}`)),
-      comments: pull.comments.filter(({ user }) => user.login === "aicr").length,
+      comments:
+        pull.comments.filter(({ user }) => user.login === "aicr").length + pull.reviews.filter(isSummary).length,
       issues: made.filter(({ state }) => state === "open").length,
       notes: commitComments.length
     }).toEqual(expected[kind])

@@ -15,6 +15,7 @@ import { review, startFakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { isPairTried } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { listSummaries } from "../harness/Summaries.ts"
 
 const root = join(import.meta.dirname, "../..")
 const readme = await readFile(join(root, "README.md"), "utf8")
@@ -190,7 +191,7 @@ describe.each(kinds)("the README's steps on %s", (kind) => {
     const status = () => pull.repository.statuses.get(pull.head)?.at(-1)
     await waitUntil(() => status()?.state === "success", { timeout: 60_000, describe: () => shell.output() })
     expect(pull.reviews.flatMap(({ comments }) => comments.map((one) => one.path))).toEqual(["mean.ts"])
-    expect(pull.comments.filter(({ user }) => user.login === "aicr")).toHaveLength(1)
+    expect(listSummaries(pull)).toHaveLength(1)
     forge.expectContract()
   })
 

@@ -46,18 +46,26 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
         const operation = { _tag: "Review", head: "h", event: "COMMENT", body: "", comments: [] } as const
         const rows = ["run-1", "run-2", "run-3"].map((runId) => publication({ targetKey, runId, operation }))
         const summary = publication({ targetKey, runId: "run-1" })
-        yield* outbox.add([...rows, summary], 1)
+        // A summary that was posted with comments is a review too.
+        const joined = publication({ targetKey, runId: "run-0" })
+        yield* outbox.add([joined, ...rows, summary], 1)
         const token = yield* outbox.takeOver(targetKey, 1)
-        for (const { id } of [...rows, summary])
+        for (const { id } of [joined, ...rows])
           yield* outbox.move(id, "pending", { status: "sent", posted: [id, "x"] }, token, 2)
+        yield* outbox.move(summary.id, "pending", { status: "sent" }, token, 2)
         const found = yield* outbox.sentRows({ targetKey, channel: summary.channel, runId: "run-3" }, "Review")
         assert.deepStrictEqual(
           found.map(({ posted, runId }) => [runId, posted]),
-          rows
-            .slice(0, 2)
-            .toReversed()
-            .map(({ id, runId }) => [runId, [id, "x"]])
+          [joined, ...rows.slice(0, 2)].toReversed().map(({ id, runId }) => [runId, [id, "x"]])
         )
+        const last = (kind: "Review" | "Summary", notOf: string) =>
+          Effect.map(outbox.lastSent(targetKey, kind, { channel: summary.channel, notOf }), (row) => row?.id)
+        assert.deepStrictEqual([yield* last("Summary", ""), yield* last("Summary", "run-1")], [summary.id, joined.id])
+        const other = publication({ targetKey: TargetKey.make("joined"), runId: "run-0" })
+        yield* outbox.add([other], 1)
+        const holder = yield* outbox.takeOver(other.targetKey, 1)
+        yield* outbox.move(other.id, "pending", { status: "sent", posted: ["x"] }, holder, 2)
+        assert.strictEqual((yield* outbox.lastSent(other.targetKey, "Review", {}))?.id, other.id)
         assert.deepStrictEqual(yield* outbox.sentRows({ targetKey, channel: "other", runId: "" }, "Review"), [])
         assert.deepStrictEqual(
           yield* outbox.sentRows({ targetKey, channel: summary.channel, runId: "run-3" }, "Issue"),

@@ -261,7 +261,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
       })
     )
 
-    it.effect("prune keeps what runs, and where a managed summary lives", () =>
+    it.effect("prune keeps what runs, where a managed summary lives, and the summary that has comments", () =>
       Effect.gen(function* () {
         const runs = yield* Runs
         const outbox = yield* Outbox
@@ -277,9 +277,11 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
           })
           yield* runs.complete(run.id, token, analysis, [row, review], 1)
           const publisher = yield* outbox.takeOver(TargetKey.make("prune"), 1)
+          // The first summary has comments.
           for (const { id } of [row, review]) {
+            const posted = id === row.id && entryId === "p1" ? { posted: ["x"] } : {}
             yield* outbox.move(id, "pending", { status: "sending" }, publisher, token)
-            yield* outbox.move(id, "sending", { status: "sent", hostId: `host-${id}` }, publisher, token)
+            yield* outbox.move(id, "sending", { status: "sent", hostId: `host-${id}`, ...posted }, publisher, token)
           }
           yield* runs.settle(run.id, "succeeded", { partial: false }, 1)
           return { run, row, review }
@@ -291,7 +293,10 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         assert.strictEqual(yield* runs.prune({ maxCount: 1, before: 1 }), 3)
         assert.isUndefined(yield* runs.get(first.run.id))
         assert.isDefined(yield* runs.get(running.id))
-        assert.deepStrictEqual(yield* outbox.ofRun(first.run.id), [])
+        assert.deepStrictEqual(
+          (yield* outbox.ofRun(first.run.id)).map(({ id }) => id),
+          [first.row.id]
+        )
         assert.strictEqual(
           (yield* outbox.lastSent(TargetKey.make("prune"), "Summary", {
             channel: "gitea_pr_review",

@@ -79,7 +79,8 @@ export const publication = shown(DatedPublication, {
 })
 export const Publication = Schema.Struct({
   ...publication.fields,
-  operation: text("Kind of the operation")
+  operation: text("Kind of the operation"),
+  comments: maybeCount("Number of comments at lines that it wrote; absent for other operations")
 }).annotate({ identifier: "Publication", description: "One outbound operation: a comment, a status, an issue" })
 
 export const anchor = shown(structFields(StoredAnchor), {

@@ -62,7 +62,8 @@ export const reviewedChangeView = (run: RunWithEvents) => ({
 
 export const publicationView = (row: DatedPublication) => ({
   ...publication.view(row),
-  operation: row.operation._tag
+  operation: row.operation._tag,
+  ...(row.posted === undefined ? {} : { comments: row.posted.length })
 })
 
 /** Collected over all rows of the run, because each row reads the host separately. */

@@ -35,8 +35,15 @@ const maxFiles = 2000
 const list = (items: ReadonlyArray<string>): string =>
   `<ul>${items.map((item) => `<li><code>${escapeHtml(item)}</code></li>`).join("")}</ul>`
 
-const renderComments = ({ operation }: Publication): ReadonlyArray<string> =>
-  listShownTexts(operation).flatMap(({ line, path, text }) => [
+/** Returns the operation without comments that another one posted. */
+const ownOperation = ({ operation, posted }: Publication): Publication["operation"] => {
+  if (operation._tag !== "Summary" || posted !== undefined) return operation
+  const { review: _apart, ...summary } = operation
+  return summary
+}
+
+const renderComments = (row: Publication): ReadonlyArray<string> =>
+  listShownTexts(ownOperation(row)).flatMap(({ line, path, text }) => [
     ...(path === undefined
       ? []
       : [`<h3><code>${escapeHtml(`${path}${line === undefined ? "" : `:${line}`}`)}</code></h3>`]),

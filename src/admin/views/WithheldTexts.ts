@@ -1,4 +1,5 @@
 /** Returns the texts of publications: those that a review in shadow would have published, and those of comments. Pure. */
+import { commentsIn } from "../../domain/Publication.ts"
 import type { Operation, Publication } from "../../domain/Publication.ts"
 import type { Run } from "../../store/Runs.ts"
 import type { WithheldTextRecord } from "../api/RunRecords.ts"
@@ -16,7 +17,6 @@ const withoutMarkers = (text: string): string =>
 
 const listTexts = (operation: Operation): ReadonlyArray<Omit<WithheldTextRecord, "channel" | "operation">> => {
   switch (operation._tag) {
-    case "Summary":
     case "CommitComment":
     case "IssueComment":
     case "Verdict":
@@ -26,9 +26,10 @@ const listTexts = (operation: Operation): ReadonlyArray<Omit<WithheldTextRecord,
     case "DirectMessage":
       return [{ text: `${operation.title}\n\n${operation.body}` }]
     case "Review":
+    case "Summary":
       return [
         { text: operation.body },
-        ...operation.comments.map(({ body, line, path }) => ({ path, line, text: body }))
+        ...commentsIn(operation).map(({ body, line, path }) => ({ path, line, text: body }))
       ]
     case "Issues":
       return operation.problems.map(({ file, text, title }) => ({ path: file, text: `${title}\n\n${text}` }))

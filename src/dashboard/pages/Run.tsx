@@ -189,11 +189,13 @@ const Publications = ({ run }: { readonly run: RunDetails }) => {
   return (
     <ul className="rows">
       {run.publications.map(
-        ({ attempts, channel, error, id, not_before: next, operation, status, updated_at: at, url }) => (
+        ({ attempts, channel, comments, error, id, not_before: next, operation, status, updated_at: at, url }) => (
           <li key={id}>
             <Status group="publication" value={status} />
             <div>
-              <ExternalLink href={url}>{tValue("operation", operation)}</ExternalLink>{" "}
+              <ExternalLink href={url}>
+                {tValue("operation", comments !== undefined && operation === "Summary" ? "Review" : operation)}
+              </ExternalLink>{" "}
               <span className="quiet">{channel}</span>
               {operation === "Statement" && status === "sent" ? <StatementDownload run={run.id} /> : null}
               {error === undefined ? null : (

@@ -6,3 +6,6 @@ export const toCommentId = <Id extends string | undefined>(kind: Kind, id: Id): 
 
 /** Returns the number that GitHub has for the comment. */
 export const toHostNumber = (id: string): string => id.replace(/^[a-z]+-/, "")
+
+/** Returns whether the id is that of the text of a review. */
+export const isReviewText = (id: string): boolean => id.startsWith("review-")

@@ -1,4 +1,4 @@
-/** Comments and commit statuses of GitHub. */
+/** Comments, the texts of reviews, and commit statuses of GitHub. */
 import { Effect } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient } from "../Forge.ts"
@@ -6,6 +6,7 @@ import type { Rest } from "../http/Http.ts"
 import { ownerAndName } from "../http/Profile.ts"
 import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import type { Access } from "./Access.ts"
+import { isReviewText, toHostNumber } from "./CommentId.ts"
 import { statusContext } from "./CheckIdentity.ts"
 import { Note, Status } from "./Responses.ts"
 import { ownNotes, toOwnText } from "./OwnNotes.ts"
@@ -15,6 +16,15 @@ const repoPath = "/repos/{owner}/{repo}"
 export const stateNames = { pending: "pending", success: "success", failure: "failure", neutral: "error" } as const
 const maxStatusLength = 140
 
+/** Returns where the API has a comment below a pull request, or the text of a review. */
+const toAddress = (number: number, hostId: string) =>
+  isReviewText(hostId)
+    ? {
+        path: `${repoPath}/pulls/{pull_number}/reviews/{review_id}`,
+        params: { pull_number: number, review_id: toHostNumber(hostId) }
+      }
+    : { path: `${repoPath}/issues/comments/{comment_id}`, params: { comment_id: hostId } }
+
 export const githubComments = (
   host: Pick<Access, "rest" | "self">
 ): Pick<ForgeClient, "createComment" | "updateComment" | "commentText" | "findComment"> => {
@@ -22,7 +32,7 @@ export const githubComments = (
   const write = (
     repo: Repo,
     call: {
-      readonly method: "POST" | "PATCH"
+      readonly method: "POST" | "PATCH" | "PUT"
       readonly path: string
       readonly params: Record<string, string | number>
     },
@@ -41,26 +51,21 @@ export const githubComments = (
         { method: "POST", path: `${repoPath}/issues/{issue_number}/comments`, params: { issue_number: number } },
         body
       ),
-    updateComment: (repo, _number, hostId, body) =>
-      write(
-        repo,
-        { method: "PATCH", path: `${repoPath}/issues/comments/{comment_id}`, params: { comment_id: hostId } },
-        body
+    updateComment: (repo, number, hostId, body) =>
+      Effect.map(
+        write(repo, { method: isReviewText(hostId) ? "PUT" : "PATCH", ...toAddress(number, hostId) }, body),
+        (written) => ({ ...written, hostId })
       ),
-    commentText: (repo, _number, hostId) =>
-      host
+    commentText: (repo, number, hostId) => {
+      const { params, path } = toAddress(number, hostId)
+      return host
         .rest(repo)
-        .get(
-          {
-            path: `${repoPath}/issues/comments/{comment_id}`,
-            params: { ...ownerAndName(repo), comment_id: hostId }
-          },
-          Note
-        )
+        .get({ path, params: { ...ownerAndName(repo), ...params } }, Note)
         .pipe(
           Effect.map(({ body }) => body ?? ""),
           undefinedIfMissing
-        ),
+        )
+    },
     findComment: (repo, number, marker) =>
       Effect.map(own(repo, `${repoPath}/issues/{issue_number}/comments`, { issue_number: number }), (comments) =>
         comments.findLast(({ body }) => body.includes(marker))

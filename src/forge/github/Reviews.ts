@@ -8,6 +8,7 @@ import { isRefusedWith } from "../http/HostWords.ts"
 import { isBy } from "../hosts/OwnAccount.ts"
 import { ownerAndName } from "../http/Profile.ts"
 import type { Access } from "./Access.ts"
+import { toCommentId } from "./CommentId.ts"
 import { Note, Review, toAuthor } from "./Responses.ts"
 import { ownNotes, toOwnText } from "./OwnNotes.ts"
 import { pages } from "./Facts.ts"
@@ -109,7 +110,8 @@ export const githubReviews = (host: Host): Pick<ForgeClient, "createReview" | "v
           return yield* post(repo, number, review)
         })
       )
-      return { hostId: String(created.id), url: created.html_url ?? undefined, refused: [] }
+      const hostId = toCommentId("review", String(created.id))
+      return { hostId, url: created.html_url ?? undefined, refused: [] }
     }),
     verdicts: githubVerdicts(host),
     reviewTexts: Effect.fnUntraced(function* (repo, number) {
@@ -117,9 +119,13 @@ export const githubReviews = (host: Host): Pick<ForgeClient, "createReview" | "v
       const params = { ...ownerAndName(repo), pull_number: number }
       const all = yield* host.rest(repo).pages({ path: `${pullPath}/reviews`, params }, Review, pages)
       const reviews = all.filter(({ state, user }) => state !== "PENDING" && isBy(toAuthor(user), account))
+      const bodies = reviews.map((review) => ({
+        ...toOwnText(review),
+        hostId: toCommentId("review", String(review.id))
+      }))
       // This list has no comments of pending reviews.
       const comments = yield* own(repo, `${pullPath}/comments`, { pull_number: number })
-      return [...reviews.map(toOwnText), ...comments]
+      return [...bodies, ...comments]
     })
   }
 }

@@ -9,6 +9,7 @@ import type { Rest } from "../http/Http.ts"
 import { isBy } from "../hosts/OwnAccount.ts"
 import type { Account } from "../hosts/OwnAccount.ts"
 import { ownerAndName } from "../http/Profile.ts"
+import { toCommentId } from "./CommentId.ts"
 import { Note, Reaction, ReviewComment, toAuthor } from "./Responses.ts"
 import type { ReviewThreadState } from "./ResolveThread.ts"
 import { pages } from "./Facts.ts"
@@ -93,7 +94,9 @@ export const githubThreads = (
         path: comment.path ?? "",
         line: comment.original_line ?? comment.line ?? undefined,
         side: comment.side === "LEFT" ? "old" : "new",
-        review: comment.pull_request_review_id ? String(comment.pull_request_review_id) : undefined,
+        review: comment.pull_request_review_id
+          ? toCommentId("review", String(comment.pull_request_review_id))
+          : undefined,
         resolved: false,
         dismissedBy: dismissers.get(comment.id) ?? [],
         replied: repliedTo.has(comment.id)

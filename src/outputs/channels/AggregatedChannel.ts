@@ -15,7 +15,14 @@ const asIssue = (channel: ChannelConfig): ChannelConfig => ({
 })
 
 export const aggregatedChannel = (limit: number): ChannelKind => {
-  const comment = reviewChannel({ limit, suggestions: "plain", hasHtml: true, commits: false, verdicts: false })
+  const comment = reviewChannel({
+    limit,
+    suggestions: "plain",
+    hasHtml: true,
+    commits: false,
+    verdicts: false,
+    editsReviews: false
+  })
   const issue = issueChannel(limit)
   const issueReach = (context: ChannelContext): ChannelContext => ({ ...context, channel: asIssue(context.channel) })
   return {

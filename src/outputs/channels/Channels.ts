@@ -18,21 +18,24 @@ export const channelTable = (bodyLimit: (kind: ForgeKind) => number) =>
       suggestions: "diff",
       hasHtml: true,
       commits: false,
-      verdicts: true
+      verdicts: true,
+      editsReviews: false
     }),
     github_pr_review: reviewChannel({
       limit: bodyLimit("github"),
       suggestions: "lines",
       hasHtml: true,
       commits: true,
-      verdicts: true
+      verdicts: true,
+      editsReviews: true
     }),
     gitlab_mr_review: reviewChannel({
       limit: bodyLimit("gitlab"),
       suggestions: "offsets",
       hasHtml: true,
       commits: true,
-      verdicts: false
+      verdicts: false,
+      editsReviews: false
     }),
     gitea_issue: aggregatedChannel(bodyLimit("gitea")),
     github_issue: aggregatedChannel(bodyLimit("github")),

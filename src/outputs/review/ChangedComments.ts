@@ -7,6 +7,7 @@
  */
 import { Effect } from "effect"
 import type { Change } from "../../domain/Change.ts"
+import { commentsIn } from "../../domain/Publication.ts"
 import type { InlineComment, Publication } from "../../domain/Publication.ts"
 import type { ForgeClient, HostThread } from "../../forge/Forge.ts"
 import type { ForgeError } from "../../forge/ForgeError.ts"
@@ -28,12 +29,10 @@ export interface TakenComment {
 /** Returns the comments that earlier reviews posted at their lines, the newest first. */
 export const listPosted = (reviews: ReadonlyArray<Publication>): ReadonlyArray<TakenComment> =>
   reviews.flatMap(({ hostId, operation, posted = [] }) =>
-    operation._tag !== "Review"
-      ? []
-      : operation.comments.flatMap((comment) => {
-          const fp = readFingerprint(comment)
-          return fp !== undefined && posted.includes(fp) ? [{ fp, comment, review: hostId }] : []
-        })
+    commentsIn(operation).flatMap((comment) => {
+      const fp = readFingerprint(comment)
+      return fp !== undefined && posted.includes(fp) ? [{ fp, comment, review: hostId }] : []
+    })
   )
 
 const isAt = ({ line, path, side }: HostThread, comment: InlineComment): boolean =>

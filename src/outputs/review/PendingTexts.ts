@@ -5,6 +5,7 @@
  * may quote a comment with its marker.
  */
 import { Effect } from "effect"
+import { commentsIn } from "../../domain/Publication.ts"
 import type { Operation } from "../../domain/Publication.ts"
 import type { PendingPolicy } from "../../forge/Forge.ts"
 import { ForgeError } from "../../forge/ForgeError.ts"
@@ -15,7 +16,9 @@ import { Records } from "../Records.ts"
 const normalise = (text: string): string => text.replace(/\r\n?/g, "\n").trim()
 
 const textsOf = (operation: Operation | undefined): ReadonlyArray<string> =>
-  operation?._tag === "Review" ? [operation.body, ...operation.comments.map(({ body }) => body)].map(normalise) : []
+  operation?._tag === "Review" || operation?._tag === "Summary"
+    ? [operation, ...commentsIn(operation)].map(({ body }) => normalise(body))
+    : []
 
 const occupied = (texts: number): ForgeError =>
   new ForgeError({

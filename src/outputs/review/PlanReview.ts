@@ -1,11 +1,11 @@
 /**
  * Plans the operations that publish a review on a pull request or commit: one managed summary comment, reviews of at most 30
  * inline comments each, and updates of earlier reviews. The summary comes first, because comments that the host refuses at their
- * line are added to it. Pure.
+ * line are added to it. Where the host can edit the text of a review, the summary is the text of the first review of a change. Pure.
  */
 import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
 import { isOnPull } from "../../domain/Change.ts"
-import { hasNews, isRefusedByBudget, openPrivate } from "../../domain/Analysis.ts"
+import { hasNews, isFirstRound, isRefusedByBudget, openPrivate } from "../../domain/Analysis.ts"
 import { hasUnreadText, isMostlyRead, namesAll } from "../../domain/Coverage.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import type { InlineComment, Operation } from "../../domain/Publication.ts"
@@ -13,6 +13,7 @@ import type { ChannelPlan, Planned, PublishInput } from "../channels/Channel.ts"
 import { labelsFor } from "../Labels.ts"
 import { cleanPolicy } from "./NoProblems.ts"
 import { operationId } from "../channels/OperationId.ts"
+import { renameOp } from "../Marker.ts"
 import { renderProblem, renderReviewBody, renderSummary } from "../text/Render.ts"
 import type { Renderer } from "../text/Render.ts"
 import { headScope, summaryFp, summaryScope } from "../channels/Scopes.ts"
@@ -40,6 +41,8 @@ export interface ReviewHost extends Renderer {
   readonly commits: boolean
   /** True where reviews can request changes and approve. */
   readonly verdicts: boolean
+  /** True where the text of a review can be found and edited later, so that it can be the summary. */
+  readonly editsReviews: boolean
 }
 
 const toInlineComment = (finding: Finding, body: string): ReadonlyArray<InlineComment> =>
@@ -172,6 +175,34 @@ const planReviews = ({ input, channel, renderer, visible, inline, hasLines }: Pl
   })
 }
 
+/**
+ * Makes the summary the text of the review that follows it, in the first review of a change as far as the analysis shows. A review without
+ * comments at lines stays apart: the host does not count it, so that a summary in it would be searched for at every review.
+ */
+const joinFirst = (
+  { channel, input, renderer }: PlanInput,
+  summary: Planned,
+  reviews: ReadonlyArray<Planned>
+): ReadonlyArray<Planned> => {
+  const { isRepeated = false, ruling, analysis } = input
+  const isFirst = !isRepeated && ruling === undefined && isFirstRound(analysis)
+  const [first, ...others] = reviews
+  if (
+    !renderer.editsReviews ||
+    !isFirst ||
+    channel.review_update_strategy === "always_new" ||
+    summary.operation._tag !== "Summary" ||
+    first?.operation._tag !== "Review" ||
+    first.operation.comments.length === 0
+  )
+    return [summary, ...reviews]
+  const { body, comments, event } = first.operation
+  // The comments name the row that writes them.
+  const written = comments.map((comment) => ({ ...comment, body: renameOp(comment.body, first, summary) }))
+  const review = { operationId: first.operationId, event, body, comments: written }
+  return [{ ...summary, operation: { ...summary.operation, review } }, ...others]
+}
+
 export const planReview = (
   renderer: ReviewHost,
   input: PublishInput,
@@ -194,6 +225,7 @@ export const planReview = (
   // Findings without a line need the summary, even where the route selects none for this channel.
   const needsSummary = parts.summary || inline.length < visible.length
   const repeatsSummary = channel.review_update_strategy === "always_new" && !hasNews(analysis)
-  const summary = needsSummary && !repeatsSummary ? [planSummary(plan)] : []
-  return [...summary, ...planReviews(plan), ...settled]
+  const reviews = planReviews(plan)
+  const published = needsSummary && !repeatsSummary ? joinFirst(plan, planSummary(plan), reviews) : reviews
+  return [...published, ...settled]
 }

@@ -12,7 +12,8 @@ import { toSearchText, parseMarkers, renderMarker } from "../Marker.ts"
 import { fillMentions } from "../text/Mention.ts"
 import { planReview } from "./PlanReview.ts"
 import type { ReviewHost } from "./PlanReview.ts"
-import { findReview, requireNumber, sendReview, sendSummary } from "./ReviewSend.ts"
+import { earlierTexts, findReview, requireNumber, sendReview } from "./ReviewSend.ts"
+import { findSummaryWritten, sendSummary } from "./SummarySend.ts"
 import { fillSummary } from "../text/FillSummary.ts"
 import type { HostProblem } from "../text/FindingList.ts"
 import { threadUrl } from "../text/Links.ts"
@@ -96,9 +97,10 @@ const sendWith = (renderer: ReviewHost, loadThreads: ReturnType<typeof makeExist
           people = { ignoredDismissals: listIgnoredDismissals(loaded), reactions: listReactions(loaded) }
         })
     )
+    const { editsReviews } = renderer
+    const earlier = { threads, hasNone: hasNoOthers, texts: yield* earlierTexts(client, change), editsReviews }
     switch (operation._tag) {
       case "Review": {
-        const earlier = { threads, hasNone: hasNoOthers }
         const sent = yield* sendReview(client, change, publication, previous, earlier, operation, words)
         return { ...sent, ...people }
       }
@@ -112,7 +114,7 @@ const sendWith = (renderer: ReviewHost, loadThreads: ReturnType<typeof makeExist
           publication.runId
         )
         const withBody = { ...operation, body }
-        const sent = yield* sendSummary(client, change, publication, withBody, previous, words, hasNoOthers)
+        const sent = yield* sendSummary(client, change, publication, withBody, previous, words, earlier)
         return { ...sent, ...people, listed }
       }
       case "Threads": {
@@ -141,12 +143,12 @@ const findWith = (renderer: ReviewHost, loadThreads: ReturnType<typeof makeExist
     const { change } = context
     const client = yield* context.client
     const { operation } = publication
+    const earlier = { texts: yield* earlierTexts(client, change), editsReviews: renderer.editsReviews }
     switch (operation._tag) {
       case "Review":
-        return yield* findReview(client, change, publication, operation)
+        return yield* findReview(client, change, publication, operation, earlier)
       case "Summary": {
-        const number = yield* requireNumber(change)
-        const found = yield* client.findComment(change.repo, number, toSearchText({ op: publication.operationId }))
+        const found = yield* findSummaryWritten(client, change, publication, earlier)
         if (found === undefined) return undefined
         const threads = loadThreads(client, change, context.workspace.review.dismissal, publication, previous)
         const style = toStyle(context, renderer)

@@ -1,5 +1,5 @@
 /**
- * Executes the operations of the review channel at a host.
+ * Posts the comments of a review at a host; SummarySend.ts writes its summary.
  *
  * Hosts refuse a whole review because of one bad line and seldom name it, so a refused review is split in halves until the
  * refused comments are isolated; they are added to the summary, which was written before, and the others are published at their
@@ -11,26 +11,26 @@ import { maxConflicts } from "../../domain/Publication.ts"
 import type { InlineComment, Operation, Publication } from "../../domain/Publication.ts"
 import { ForgeError } from "../../forge/ForgeError.ts"
 import type { ForgeClient, PendingPolicy } from "../../forge/Forge.ts"
-import type { HostWrite } from "../../forge/HostWrite.ts"
+import type { HostWrite, OwnText } from "../../forge/HostWrite.ts"
 import { shorten } from "../text/Cut.ts"
 import { unwritten } from "../channels/Channel.ts"
 import type { Sent } from "../channels/Channel.ts"
 import { toSearchText, parseMarkers, renderMarker, splitMarkers, textBelowMarkers } from "../Marker.ts"
+import type { Marker } from "../Marker.ts"
 import { makePendingPolicy } from "./PendingTexts.ts"
 import { reconcile } from "./Reconcile.ts"
 import { readFingerprint } from "./ChangedComments.ts"
 import { headScope, summaryFp, summaryScope } from "../channels/Scopes.ts"
 import { gfm } from "../SafeText.ts"
 import type { ExistingThread, ExistingThreads } from "../ExistingThreads.ts"
-import { overEdited, withNotes } from "./KeptNotes.ts"
+import { withNotes } from "./KeptNotes.ts"
 import type { SummaryWords } from "./KeptNotes.ts"
 import type { Writing } from "../../forge/WriteOwner.ts"
 
 /** Maximum number of calls to isolate refused lines; the remaining comments then count as refused. */
 const maxAttempts = 16
 
-type ReviewOperation = Extract<Operation, { readonly _tag: "Review" }>
-type SummaryOperation = Extract<Operation, { readonly _tag: "Summary" }>
+export type ReviewOperation = Extract<Operation, { readonly _tag: "Review" }>
 
 export const requireNumber = (change: Change): Effect.Effect<number, ForgeError> =>
   change.target.number === undefined
@@ -43,56 +43,68 @@ export const requireNumber = (change: Change): Effect.Effect<number, ForgeError>
       )
     : Effect.succeed(change.target.number)
 
-const findSummary = (client: ForgeClient, change: Change, number: number, scope: string | undefined) =>
-  client.findComment(change.repo, number, toSearchText({ fp: summaryFp, scope }))
+/** What may be on the change before a write. */
+export interface EarlierTexts {
+  readonly threads: ExistingThreads
+  /** True if the host has no comments (`HasNoOthers`). */
+  readonly hasNone: boolean
+  /** Texts of earlier reviews and their comments, read once. */
+  readonly texts: Effect.Effect<ReadonlyArray<OwnText>, ForgeError>
+  /** True where the text of a review may be the summary. */
+  readonly editsReviews: boolean
+}
 
-export const sendSummary = Effect.fnUntraced(function* (
+/** Returns what `find` and `send` may need of earlier reviews, of which nothing is read yet. */
+export const earlierTexts = (client: ForgeClient, change: Change): Effect.Effect<EarlierTexts["texts"]> =>
+  Effect.cached(Effect.flatMap(requireNumber(change), (number) => client.reviewTexts(change.repo, number)))
+
+type SummaryTexts = Pick<EarlierTexts, "editsReviews" | "texts">
+
+/** Finds the summary with this marker: a comment below the change, or the text of a review. */
+export const findSummary = Effect.fnUntraced(function* (
+  client: ForgeClient,
+  change: Change,
+  marker: Partial<Marker>,
+  { editsReviews, texts }: SummaryTexts
+) {
+  const search = toSearchText({ ...marker, fp: summaryFp })
+  const comment = yield* client.findComment(change.repo, yield* requireNumber(change), search)
+  if (comment !== undefined || !editsReviews) return comment
+  // A summary is published even if the reviews cannot be read.
+  const readable = Effect.catchIf(
+    texts,
+    ({ reason }) => reason === "forbidden" || reason === "not_found",
+    () => Effect.succeed([])
+  )
+  return (yield* readable).findLast(({ body }) => body.includes(search))
+})
+
+const isSummary = (text: OwnText): boolean => text.body.includes(toSearchText({ fp: summaryFp }))
+
+/** Finds the existing parts of an operation: the fingerprints of its comments, and the text of the review itself. */
+const findExisting = ({ texts }: Pick<EarlierTexts, "texts">, head: string) =>
+  Effect.map(texts, (all) => {
+    // A summary has the markers of comments that the host refused.
+    const others = all.filter((text) => !isSummary(text))
+    const marked = others.flatMap((text) => parseMarkers(text.body).map((marker) => ({ marker, text })))
+    const ofHead = marked.filter(({ marker }) => marker.scope === headScope(head))
+    return { marked, comments: new Set(ofHead.map(({ marker }) => marker.fp)) }
+  })
+
+/** Finds the fingerprints of comments that the host refused and the summary contains. */
+const findInSummary = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
   publication: Publication,
-  operation: SummaryOperation,
-  previous: Publication | undefined,
-  words: SummaryWords,
-  hasNoOthers: boolean
+  { editsReviews, texts }: SummaryTexts
 ) {
   const number = yield* requireNumber(change)
-  const scope = parseMarkers(operation.body)[0]?.scope
-  const isSame = ({ operation: before }: Publication) =>
-    before._tag === "Summary" && before.body.includes(toSearchText({ fp: summaryFp, scope }))
-  const knownHostId = previous !== undefined && isSame(previous) ? previous.hostId : undefined
-  const update = (hostId: string, body: string) => client.updateComment(change.repo, number, hostId, body)
-  // Another installation may have written it, or this one before its records were lost.
-  const findOrCreate: Effect.Effect<Sent, ForgeError, Writing> = Effect.flatMap(
-    hasNoOthers ? Effect.succeed(undefined) : findSummary(client, change, number, scope),
-    (summary) =>
-      summary !== undefined
-        ? update(summary.hostId, withNotes(textBelowMarkers(summary.body) ?? "", operation.body, words))
-        : operation.onlyUpdate === true
-          ? Effect.succeed(unwritten(publication.operationId, { _tag: "NoSummaryToUpdate" }))
-          : client.createComment(change.repo, number, operation.body)
-  )
-  if (knownHostId === undefined || previous === undefined) return yield* findOrCreate
-  const body = yield* overEdited(client, change, number, knownHostId, previous, operation.body, words)
-  return yield* Effect.catchIf(
-    update(knownHostId, body),
-    (error) => error.reason === "not_found",
-    () => findOrCreate
-  )
-})
-
-/** Finds the existing parts of an operation: the fingerprints of its comments, and the text of the review itself. */
-const findExisting = Effect.fnUntraced(function* (client: ForgeClient, change: Change, head: string) {
-  const number = yield* requireNumber(change)
-  const texts = yield* client.reviewTexts(change.repo, number)
-  const marked = texts.flatMap((text) => parseMarkers(text.body).map((marker) => ({ marker, text })))
-  const ofHead = marked.filter(({ marker }) => marker.scope === headScope(head))
-  return { marked, comments: new Set(ofHead.map(({ marker }) => marker.fp)) }
-})
-
-/** Finds the fingerprints of comments that the host refused and the summary contains. */
-const findInSummary = Effect.fnUntraced(function* (client: ForgeClient, change: Change, publication: Publication) {
-  const number = yield* requireNumber(change)
-  const summary = yield* client.findComment(change.repo, number, toSearchText({ op: publication.operationId }))
+  const search = toSearchText({ op: publication.operationId })
+  const comment = yield* client.findComment(change.repo, number, search)
+  const summary =
+    comment !== undefined || !editsReviews
+      ? comment
+      : (yield* texts).find((text) => isSummary(text) && text.body.includes(search))
   const markers = parseMarkers(summary?.body ?? "").filter((marker) => marker.op === publication.operationId)
   return { summary, comments: new Set(markers.map((marker) => marker.fp)) }
 })
@@ -101,9 +113,10 @@ export const findReview = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
   publication: Publication,
-  operation: ReviewOperation
+  operation: ReviewOperation,
+  earlier: SummaryTexts
 ) {
-  const { marked, comments } = yield* findExisting(client, change, operation.head)
+  const { marked, comments } = yield* findExisting(earlier, operation.head)
   const own = marked.find(({ marker }) => marker.op === publication.operationId)
   const missing = operation.comments.filter((comment) => !comments.has(readFingerprint(comment)))
   const posted = operation.comments.flatMap((comment) => {
@@ -111,22 +124,20 @@ export const findReview = Effect.fnUntraced(function* (
     return fp !== undefined && comments.has(fp) ? [fp] : []
   })
   if (missing.length === 0) return own && { ...own.text, posted }
-  const refused = yield* findInSummary(client, change, publication)
+  const refused = yield* findInSummary(client, change, publication, earlier)
   if (!missing.every((comment) => refused.comments.has(readFingerprint(comment)))) return undefined
   const written = own?.text ?? refused.summary
   return written && { ...written, posted }
 })
 
-export const sendReview = Effect.fnUntraced(function* (
-  client: ForgeClient,
+/** Returns the comments of a review that have to be posted, and the fingerprints of those that the host has from the same head. */
+export const listMissing = Effect.fnUntraced(function* (
   change: Change,
   publication: Publication,
   previous: Publication | undefined,
-  earlier: { readonly threads: ExistingThreads; readonly hasNone: boolean },
-  operation: ReviewOperation,
-  words: SummaryWords
+  earlier: EarlierTexts,
+  operation: ReviewOperation
 ) {
-  const number = yield* requireNumber(change)
   // Comments may exist that the records do not contain: of an interrupted attempt, of another installation, or from before the
   // records were lost.
   const mayExist =
@@ -135,9 +146,7 @@ export const sendReview = Effect.fnUntraced(function* (
       publication.status === "unknown" ||
       publication.attempts > 0 ||
       change.requestedBy !== undefined)
-  const existing = mayExist
-    ? (yield* findExisting(client, change, operation.head)).comments
-    : new Set<string | undefined>()
+  const existing = mayExist ? (yield* findExisting(earlier, operation.head)).comments : new Set<string | undefined>()
   // A comment of an earlier head's review still exists at its line, or was dismissed: it is not posted again.
   const earlierFingerprints =
     operation.comments.length === 0 ? new Set<string>() : findEarlier(yield* earlier.threads, operation.comments)
@@ -145,8 +154,22 @@ export const sendReview = Effect.fnUntraced(function* (
     const fp = readFingerprint(comment)
     return !existing.has(fp) && (fp === undefined || !earlierFingerprints.has(fp))
   })
+  return { pending, existing, mayExist }
+})
+
+export const sendReview = Effect.fnUntraced(function* (
+  client: ForgeClient,
+  change: Change,
+  publication: Publication,
+  previous: Publication | undefined,
+  earlier: EarlierTexts,
+  operation: ReviewOperation,
+  words: SummaryWords
+) {
+  const number = yield* requireNumber(change)
+  const { existing, mayExist, pending } = yield* listMissing(change, publication, previous, earlier, operation)
   if (operation.comments.length > 0 && pending.length === 0) {
-    const existingReview = mayExist ? yield* findReview(client, change, publication, operation) : undefined
+    const existingReview = mayExist ? yield* findReview(client, change, publication, operation, earlier) : undefined
     return existingReview ?? unwritten(publication.operationId, { _tag: "CommentsExist" })
   }
   const policy = makePendingPolicy(
@@ -166,7 +189,7 @@ export const sendReview = Effect.fnUntraced(function* (
     policy,
     isLast
   )
-  const moving = addToSummary(client, change, number, publication, refused, words)
+  const moving = addToSummary(client, change, number, publication, refused, words, earlier)
   if (error !== undefined) {
     if (refused.length > 0) yield* Effect.ignore(moving, { log: "Warn" })
     return yield* error
@@ -250,10 +273,12 @@ const addToSummary = Effect.fnUntraced(function* (
   number: number,
   publication: Publication,
   refused: ReadonlyArray<InlineComment>,
-  words: SummaryWords
+  words: SummaryWords,
+  earlier: SummaryTexts
 ) {
+  const scope = summaryScope(change.workspace, publication.channel, "")
   const summary =
-    (yield* findSummary(client, change, number, summaryScope(change.workspace, publication.channel, ""))) ??
+    (yield* findSummary(client, change, { scope }, earlier)) ??
     (yield* client.findComment(change.repo, number, toSearchText({ op: publication.operationId })))
   const present = new Set(parseMarkers(summary?.body ?? "").map((marker) => marker.fp))
   const sections = refused

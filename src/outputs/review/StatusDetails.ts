@@ -5,6 +5,7 @@
 import { isRefusedByBudget, openFindings } from "../../domain/Analysis.ts"
 import type { Target } from "../../domain/Change.ts"
 import type { Finding } from "../../domain/Problem.ts"
+import { commentsIn } from "../../domain/Publication.ts"
 import type { Publication, StatusAnnotation, StatusDetails } from "../../domain/Publication.ts"
 import { labelsFor } from "../Labels.ts"
 import { parseMarkers } from "../Marker.ts"
@@ -26,8 +27,7 @@ const withoutComment = (plan: ReadonlyArray<Publication>): ReadonlySet<string> =
   for (const { operation } of plan)
     if (operation._tag === "Summary") for (const { fp } of operation.problems?.found ?? []) listed.add(fp)
   for (const { operation } of plan)
-    if (operation._tag === "Review")
-      for (const { body } of operation.comments) listed.delete(parseMarkers(body).at(-1)?.fp ?? "")
+    for (const { body } of commentsIn(operation)) listed.delete(parseMarkers(body).at(-1)?.fp ?? "")
   return listed
 }
 

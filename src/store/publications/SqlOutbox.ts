@@ -207,6 +207,10 @@ const awaitingCredentials = (sql: SqlClient.SqlClient): Outbox["Service"]["await
     })
   )
 
+/** A first summary has the comments of its review. */
+const isOfKind = (sql: SqlClient.SqlClient, kind: string) =>
+  kind === "Review" ? sql`(kind = 'Review' OR (kind = 'Summary' AND posted IS NOT NULL))` : sql`kind = ${kind}`
+
 const lastSent =
   (sql: SqlClient.SqlClient): Outbox["Service"]["lastSent"] =>
   (targetKey, kind, { channel, notOf = "" }) =>
@@ -215,7 +219,7 @@ const lastSent =
         "outbox.lastSent",
         sql`
           SELECT * FROM publications
-          WHERE target_key = ${targetKey} AND kind = ${kind} AND status = 'sent' AND run_id <> ${notOf}
+          WHERE target_key = ${targetKey} AND ${isOfKind(sql, kind)} AND status = 'sent' AND run_id <> ${notOf}
             ${channel === undefined ? sql.literal("") : sql`AND channel = ${channel}`}
           ORDER BY seq DESC LIMIT 1`
       ),
@@ -244,7 +248,7 @@ const sentRows =
       "outbox.sentRows",
       sql`
         SELECT * FROM publications
-        WHERE target_key = ${targetKey} AND channel = ${channel} AND kind = ${kind} AND status = 'sent'
+        WHERE target_key = ${targetKey} AND channel = ${channel} AND ${isOfKind(sql, kind)} AND status = 'sent'
           AND run_id <> ${runId}
         ORDER BY seq DESC LIMIT ${maxSent[kind]}`
     )

@@ -336,7 +336,7 @@ const prune =
 
 /**
  * Removes ended runs, with their publications, except the newest sent one of each target, channel and kind: it contains the location of a
- * managed summary, and is only removed by age.
+ * managed summary, and is only removed by age. A summary does not replace one that has the comments of a review.
  */
 const removeRuns = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -363,7 +363,8 @@ const removeRuns = Effect.fnUntraced(function* (
     )} AND (status IN ('failed', 'dropped', 'nothing_to_do', 'quarantined') OR status = 'sent' AND EXISTS (
       SELECT 1 FROM publications newer
       WHERE newer.target_key = publications.target_key AND newer.channel = publications.channel
-        AND newer.kind = publications.kind AND newer.status = 'sent' AND newer.seq > publications.seq))`
+        AND newer.kind = publications.kind AND newer.status = 'sent' AND newer.seq > publications.seq
+        AND (publications.posted IS NULL OR newer.posted IS NOT NULL)))`
   return removed
 })
 

@@ -14,7 +14,7 @@ import type { Change } from "../../../src/domain/Change.ts"
 import { OperationId, TargetKey } from "../../../src/domain/Keys.ts"
 import type { Operation, Publication } from "../../../src/domain/Publication.ts"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
-import { HasNoOthers, WriteOwner } from "../../../src/forge/WriteOwner.ts"
+import { HasNoOthers, TakesLineComments, WriteOwner } from "../../../src/forge/WriteOwner.ts"
 import { ForgeError } from "../../../src/forge/ForgeError.ts"
 import type { HostPull } from "../../../src/forge/Forge.ts"
 import { Forges } from "../../../src/forge/Forges.ts"
@@ -34,6 +34,8 @@ class Host extends Context.Service<
     readonly pull: Ref.Ref<Pick<HostPull, "comments" | "head" | "state">>
     /** Number of reads of the pull request. */
     readonly reads: Ref.Ref<number>
+    /** Whether the last send may write comments at lines. */
+    readonly takesComments: Ref.Ref<boolean>
     /** Whether a send found no comments of others. */
     readonly unshared: Ref.Ref<ReadonlyArray<boolean>>
     /** Runs before the guard, as the wait for a permit. */
@@ -56,6 +58,7 @@ class Host extends Context.Service<
       return {
         pull: yield* Ref.make<Pick<HostPull, "comments" | "head" | "state">>({ head: "h1", state: "open" }),
         reads: yield* Ref.make(0),
+        takesComments: yield* Ref.make(true),
         unshared: yield* Ref.make<ReadonlyArray<boolean>>([]),
         permit: yield* Ref.make<Effect.Effect<void>>(Effect.void),
         done: yield* Ref.make<ReadonlyArray<string>>([]),
@@ -95,6 +98,7 @@ const outputs = Layer.effect(
           if (isContent) {
             const hasNoOthers = yield* yield* HasNoOthers
             yield* Ref.update(host.unshared, (all) => [...all, hasNoOthers])
+            yield* Ref.set(host.takesComments, yield* yield* TakesLineComments)
             yield* owner.guard
           }
           yield* yield* Ref.get(host.asleep)
@@ -605,6 +609,7 @@ describe("ChangePublisher", () => {
       const run = yield* publishingRun()
       yield* publish
       assert.deepStrictEqual(yield* Ref.get(host.done), [`summary:${run}`])
+      assert.isFalse(yield* Ref.get(host.takesComments))
       assert.strictEqual(yield* statusOf(run), "succeeded")
     })
   )

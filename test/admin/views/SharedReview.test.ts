@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest"
 import { noSharedReview, sharedReviewPage } from "../../../src/admin/views/SharedReview.ts"
 import { targetKey } from "../../../src/domain/Change.ts"
+import { OperationId } from "../../../src/domain/Keys.ts"
 import type { Operation, Publication } from "../../../src/domain/Publication.ts"
 import type { Run } from "../../../src/store/Runs.ts"
 import { analysis, change, publication } from "../../store/Fixtures.ts"
@@ -72,6 +73,17 @@ describe("sharedReviewPage", () => {
       "referrer-policy": "no-referrer",
       "x-robots-tag": "noindex, nofollow, noarchive"
     })
+  })
+
+  it("shows the comments that a summary was posted with, and those that followed it once", () => {
+    const review = { operationId: OperationId.make("r"), event: "COMMENT", body: "", comments: [comment] } as const
+    const summary: Operation = { _tag: "Summary", head, body: "S", review }
+    const joined = [sent(summary, { posted: ["f"] })]
+    const apart = [sent(summary), sent({ _tag: "Review", head, event: "COMMENT", body: "", comments: [comment] })]
+    for (const publications of [joined, apart]) {
+      const page = sharedReviewPage({ run: makeRun(), publications, expiresAt: 1, acceptLanguage: "" })
+      expect(page.body?.toString().split("Line &lt;").length).toBe(2)
+    }
   })
 
   it("shows no private finding, message of a chat, failed comment, title, author or marker", () => {

@@ -14,6 +14,7 @@ import type { Host } from "../../forge/Clients.ts"
 import { getThread } from "../../harness/FakeThreads.ts"
 import { analysis, change, channel, finding, input, workspace } from "../Fixtures.ts"
 import { makeChannelContext, orDie, publishAll } from "../Publishing.ts"
+import { listSummaries } from "../../harness/Summaries.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 const kinds = {
@@ -66,7 +67,7 @@ describe.each(ForgeKind.literals)("comments of the service on %s", (kind) => {
         if (index >= 0) one.comments.splice(index, 1)
       }
     }
-    const summary = () => here.pull.comments[0] ?? { body: "" }
+    const summary = () => listSummaries(here.pull)[0] ?? { body: "" }
     return { here, history, review, comments, existing, remove, summary }
   }
 

@@ -46,7 +46,7 @@ describe.each(ForgeKind.literals)("pending reviews on %s", (kind) => {
   })
   const reviewRow = (here: Host): Publication => {
     const planned = setup(here)
-      .kind.plan(given(here), setup(here).channel, { lineComments: true, summary: true })
+      .kind.plan(given(here), setup(here).channel, { lineComments: true, summary: false })
       .find(({ operation }) => operation._tag === "Review")
     if (planned === undefined) throw new Error("no review")
     const { targetKey } = given(here)

@@ -510,3 +510,44 @@ describe("a later round", () => {
     expect(threads[0]?.present).toEqual([carried.fingerprint, late.fingerprint])
   })
 })
+
+describe("the plan of a first review where texts of reviews can be edited", () => {
+  const github = (given = input([finding(1)]), settings = channel()) =>
+    table.github_pr_review
+      .plan(given, settings, both)
+      .filter(({ operation }) => operation._tag !== "Threads")
+      .map(({ operation }) => operation)
+  const tags = (...args: Parameters<typeof github>) => github(...args).map(({ _tag }) => _tag)
+
+  it("has one operation for the summary and the first 30 comments, which name it", () => {
+    const many = Array.from({ length: 31 }, (_, index) => finding(index + 1))
+    const [planned] = table.github_pr_review.plan(input(many), channel({ max_comments: 31 }), both)
+    const summary = planned?.operation
+    expect(tags(input(many), channel({ max_comments: 31 }))).toEqual(["Summary", "Review"])
+    const review = summary?._tag === "Summary" ? summary.review : undefined
+    expect(review?.comments).toHaveLength(30)
+    const names = review?.comments.map(({ body }) => parseMarkers(body)[0]?.op)
+    expect(new Set(names)).toEqual(new Set([planned?.operationId]))
+  })
+
+  it.each<[string, Parameters<typeof github>]>([
+    [
+      "a later round",
+      [
+        input([finding(1)], {
+          analysis: analysis([finding(1)], { round: { number: 2, key: "k", read: [], reported: [] } })
+        })
+      ]
+    ],
+    ["a repeated review", [input([finding(1)], { isRepeated: true })]],
+    ["a decision about a finding", [input([finding(1)], { ruling: "r" })]],
+    ["summaries of their own", [input([finding(1)]), channel({ review_update_strategy: "always_new" })]]
+  ])("has two for %s", (_, given) => {
+    expect(tags(...given)).toEqual(["Summary", "Review"])
+  })
+
+  it("has a summary alone without a comment at a line", () => {
+    expect(github(input([{ ...finding(1), anchor: undefined }]))).toMatchObject([{ _tag: "Summary" }])
+    expect(github(input([{ ...finding(1), anchor: undefined }]))[0]).not.toHaveProperty("review")
+  })
+})

@@ -12,6 +12,7 @@ import type { Host } from "../../forge/Clients.ts"
 import { getThread } from "../../harness/FakeThreads.ts"
 import { analysis, change, channel, finding, input } from "../Fixtures.ts"
 import { publishAll } from "../Publishing.ts"
+import { listSummaries } from "../../harness/Summaries.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 const reviews = {
@@ -70,8 +71,8 @@ describe.each(ForgeKind.literals)("after the account was renamed, on %s", (kind)
     here.forge.renameSelf("aicr-bot")
     await review(found, how === "without them" ? [] : undefined)
     expect(here.pull.reviews.flatMap(({ comments }) => comments)).toHaveLength(3)
-    expect(here.pull.comments).toHaveLength(1)
-    expect(here.pull.comments[0]?.body).toContain(here.pull.head.slice(0, 7))
+    expect(listSummaries(here.pull)).toHaveLength(1)
+    expect(listSummaries(here.pull)[0]?.body).toContain(here.pull.head.slice(0, 7))
   })
 
   it("comments of problems that are gone are resolved, and no account counts as having replied or dismissed", async () => {

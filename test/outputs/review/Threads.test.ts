@@ -17,6 +17,7 @@ import { getThread } from "../../harness/FakeThreads.ts"
 import { analysis, change, channel, finding, input, workspace } from "../Fixtures.ts"
 import { markOn, publishAll } from "../Publishing.ts"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
+import { listSummaries } from "../../harness/Summaries.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 const rows = {
@@ -119,7 +120,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     const { here, review: publish, thread, dismiss } = await begin()
     const review = (findings: ReadonlyArray<Finding>, coverage: Parameters<typeof publish>[1] = {}) =>
       publish(findings, coverage, {}, {}, { templates: { summary: "own" } })
-    const summary = () => here.pull.comments.at(-1)?.body ?? ""
+    const summary = () => listSummaries(here.pull).at(-1)?.body ?? ""
     const since = () => (/\*\*Since the last review:\*\* (.*)\n\n((?:- .*\n)*)/.exec(summary()) ?? []).slice(1)
     const unplaced = { ...at(7, 1), anchor: undefined }
     const { anchor: _anchor, ...listed } = unplaced
@@ -176,7 +177,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     expect(thread(0).resolver?.login).toBe(kind === "gitea" || kind === "forgejo" ? undefined : "aicr")
     const sent = await review([at(1, 20), at(2, 29)])
     expect(stand().map((one) => one.split(" ")[0])).toEqual(["1", "2"])
-    expect(here.pull.comments.at(-1)?.body).toContain("**1 problem found: 1 medium** · 1 dismissed")
+    expect(listSummaries(here.pull).at(-1)?.body).toContain("**1 problem found: 1 medium** · 1 dismissed")
     expect(sent.flatMap(({ reactions }) => reactions ?? [])).toContainEqual({
       fp: at(1, 20).fingerprint,
       dismissed: true,
@@ -196,7 +197,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
       workspace: workspace({}, { output_language: "en" })
     })
     const setup = { forge: here.forge, kind: rows[kind], channel: channel() }
-    const summary = () => here.pull.comments.at(-1)?.body
+    const summary = () => listSummaries(here.pull).at(-1)?.body
     expect(await markOn(setup, given, at(1, 20).fingerprint, "open")).toBe(1)
     expect(thread(0).body).toMatch(/\*\*Reopened by ann\.\*\*\n\n<!-- aicr:v1 .*-->$/)
     // Gitea and Forgejo keep who resolved the conversation.
@@ -216,7 +217,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     ["dana", "who wrote the change, and may write"]
   ])("stay open when they are dismissed by %s, %s, which the summary reports", async (login) => {
     const { here, review, thread, dismiss } = await begin()
-    const summary = () => here.pull.comments.at(-1)?.body
+    const summary = () => listSummaries(here.pull).at(-1)?.body
     await review([at(1, 20), at(2, 29)])
     dismiss(thread(0), login)
     const sent = await review([at(1, 20), at(2, 29)])
@@ -248,7 +249,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     await review([at(1, 20), at(2, 29)])
     dismiss(thread(0), "eve")
     await review([at(1, 20), at(2, 29)], {}, {}, { dismissal: "anyone" })
-    expect(here.pull.comments.at(-1)?.body).toContain("**1 problem found: 1 medium** · 1 dismissed")
+    expect(listSummaries(here.pull).at(-1)?.body).toContain("**1 problem found: 1 medium** · 1 dismissed")
   })
 
   it("cost a first review a few reads: comments without records may exist", async () => {
@@ -314,7 +315,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
       await review([at(2, 29), at(3, 30)])
       all = seen
       expect(stand()).toEqual(["1 resolved", "2", "3"])
-      expect(here.pull.comments.length).toBe(1)
+      expect(listSummaries(here.pull)).toHaveLength(1)
       // GitLab resolves it again after a lost response, and Gitea never: only GitHub reports in advance whether it is resolved.
       expect(kind === "github" ? thread(0).timesResolved : 1).toBe(1)
       here.forge.expectContract()
