@@ -43,7 +43,7 @@ export const requireNumber = (change: Change): Effect.Effect<number, ForgeError>
       )
     : Effect.succeed(change.target.number)
 
-/** What may be on the change before a write. */
+/** Texts that may be on the change before a write. */
 export interface EarlierTexts {
   readonly threads: ExistingThreads
   /** True if the host has no comments (`HasNoOthers`). */
@@ -54,7 +54,7 @@ export interface EarlierTexts {
   readonly editsReviews: boolean
 }
 
-/** Returns what `find` and `send` may need of earlier reviews, of which nothing is read yet. */
+/** Returns the reader of the texts of earlier reviews, which reads them once. */
 export const earlierTexts = (client: ForgeClient, change: Change): Effect.Effect<EarlierTexts["texts"]> =>
   Effect.cached(Effect.flatMap(requireNumber(change), (number) => client.reviewTexts(change.repo, number)))
 
