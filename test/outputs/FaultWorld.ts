@@ -33,6 +33,7 @@ import { Cache } from "../../src/store/Cache.ts"
 import { file, repoName, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { startChatPlatform } from "../harness/ChatPlatform.ts"
+import { isSummary } from "../harness/Summaries.ts"
 import { getThread } from "../harness/FakeThreads.ts"
 import { testCluster } from "../harness/TestCluster.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
@@ -193,9 +194,10 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
           const marked = parseMarkers(body ?? "").some(({ state }) => state === "resolved")
           return `line ${comment.line} ${fps(comment.body).join()}${marked ? " marked" : ""}${resolver === undefined ? "" : " resolved"}`
         })
-      const comments = pull.comments
-        .filter(({ user }) => user.login === "aicr")
-        .map(({ body }) => `comment ${fps(body).join()}`)
+      const comments = [
+        ...pull.comments.filter(({ user }) => user.login === "aicr"),
+        ...pull.reviews.filter(isSummary)
+      ].map(({ body }) => `comment ${fps(body).join()}`)
       const written = issues.issues
         .slice(before.issues)
         .map(({ body, labels, state }) => `issue ${fps(body).join()} ${state} ${labels.join()}`)
