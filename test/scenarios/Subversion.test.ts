@@ -49,14 +49,7 @@ interface World {
 }
 let world: World
 
-interface WorldOptions {
-  /** Time in seconds that a report waits for others of its batch. */
-  readonly delaySeconds: number
-  /** Whether revisions without a report are found. */
-  readonly catchesUp: boolean
-}
-
-const makeConfig = (parts: Omit<World, "aicr">, port: number, { catchesUp, delaySeconds }: WorldOptions) => ({
+const makeConfig = (parts: Omit<World, "aicr">, port: number, delaySeconds: number) => ({
   ...nodeDocument(parts, port, {
     delay_seconds: delaySeconds,
     include_branches: ["trunk", "1.x"]
@@ -69,8 +62,7 @@ const makeConfig = (parts: Omit<World, "aicr">, port: number, { catchesUp, delay
       username: svnUser,
       password_env: "TEST_PASSWORD",
       revision_url_template: "https://view.example/?rev={{revision}}",
-      exclude_cr_file: ["**/*.lock"],
-      catch_up: { enabled: catchesUp }
+      exclude_cr_file: ["**/*.lock"]
     }
   ],
   workspaces: {
@@ -125,7 +117,8 @@ const killAtCall = async (call: number): Promise<void> => {
   await waitUntil(() => !callIds().some(isRunning), { describe: () => "all calls of svn end" })
 }
 
-const setUp = async (options: WorldOptions): Promise<World> => {
+/** `delaySeconds`: time that a report waits for others of its batch. */
+const setUp = async (delaySeconds: number): Promise<World> => {
   const directory = mkdtempSync(join(tmpdir(), "aicr-scenario-svn-"))
   const repository = new SvnRepository()
   const parts = {
@@ -149,18 +142,16 @@ const setUp = async (options: WorldOptions): Promise<World> => {
   }
   const port = await freePort()
   const configFile = join(directory, "config.yaml")
-  writeFileSync(configFile, stringify(makeConfig(parts, port, options)))
+  writeFileSync(configFile, stringify(makeConfig(parts, port, delaySeconds)))
   const url = `http://127.0.0.1:${port}`
   const env = { TEST_PASSWORD: svnPassword, PATH: `${logCalls(directory)}:${process.env["PATH"]}` }
   return { ...parts, aicr: new AicrProcess({ configFile, url, env }) }
 }
 
 beforeEach(async ({ task }) => {
-  world = await setUp({
-    // Reports of the first half come before the first batch is due; those that are routed later join their neighbours too.
-    delaySeconds: task.name.includes("batch") ? Math.max(task.name.includes("per_commit") ? 15 : 5, burst / 20) : 0,
-    catchesUp: !task.name.includes("an operator reviews again")
-  })
+  // Reports of the first half come before the first batch is due; those that are routed later join their neighbours too.
+  const seconds = task.name.includes("per_commit") ? 15 : Math.max(5, burst / 20)
+  world = await setUp(task.name.includes("batch") ? seconds : 0)
 })
 afterEach(async () => {
   await world.aicr[Symbol.asyncDispose]()
@@ -468,6 +459,8 @@ it("per_commit shows what each revision of a batch changed", async () => {
 it("a revision that an operator reviews again is reviewed at the same revision", async () => {
   const { aicr, chat, model } = world
   await aicr.start()
+  // A search that begins later finds the revision without a report.
+  await searchedUntil("1")
   const revision = write("src/main.c", "int main() { return 1; }\n")
   expect(await report(revision)).toBe(202)
   await allSettled(2)
