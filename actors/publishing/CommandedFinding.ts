@@ -1,7 +1,7 @@
 /**
  * Executes `dismiss` and `reopen`. The finding is the one with the number in the summary, that of the thread of the comment, whose first comment
- * names it, or one that only maintainers get, by digits of the digest that their message has. The state is written to its comments and issues at the host, and takes effect immediately
- * (RuleFinding.ts).
+ * names it, or one that only maintainers get, by digits of the digest that their message has. The state is written to its comments and issues at
+ * the host, and takes effect immediately (RuleFinding.ts).
  */
 import { Effect } from "effect"
 import { targetKey } from "../../src/domain/Change.ts"

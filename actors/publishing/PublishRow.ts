@@ -269,14 +269,9 @@ export const sendRow = Effect.fnUntraced(function* (
   const note = hold.lateNote(run.id)
   const isPrivate = isPrivateRow(workspace, row)
   const read = Effect.provideContext(headReader(run), context)
-  const hasNoOthers = Effect.map(
-    Effect.provideService(read, DuringOutage, "wait"),
-    ({ comments }) => comments !== undefined && comments <= hold.written(row)
-  )
-  const takesComments = Effect.map(
-    Effect.provideService(read, DuringOutage, "wait"),
-    ({ check: now }) => now !== "closed"
-  )
+  const patient = Effect.provideService(read, DuringOutage, "wait")
+  const hasNoOthers = Effect.map(patient, ({ comments }) => comments !== undefined && comments <= hold.written(row))
+  const takesComments = Effect.map(patient, ({ check: now }) => now !== "closed")
   // Other writes of the account wait while this one holds its permit, so the head is read before, and again where the permit came late.
   const guard = read.pipe(
     Effect.provideService(DuringOutage, "fail"),

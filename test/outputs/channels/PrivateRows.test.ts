@@ -95,7 +95,7 @@ describe("a finding for maintainers only", () => {
     expect(JSON.stringify(rows)).not.toContain("session")
   })
 
-  it("is no direct message to the author", () => {
+  it("never becomes a direct message to the author", () => {
     const app = { kind: "slack_app", webhook_url: undefined, connection: "s", conversation: "C1" }
     const direct = { ...app, direct_message: true, user_mappings: { dana: "U1" } }
     const { plan } = planFor("github", direct, separated([other]))
