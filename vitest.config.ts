@@ -9,7 +9,7 @@ export const common = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
   globalSetup: [fileURLToPath(new URL("test/harness/RunFolder.ts", import.meta.url))],
-  setupFiles: ["UseLauncher", "MeasureFile"].map((name) =>
+  setupFiles: ["UseLauncher", "ResetMetrics", "MeasureFile"].map((name) =>
     fileURLToPath(new URL(`test/harness/${name}.ts`, import.meta.url))
   ),
   unstubEnvs: true

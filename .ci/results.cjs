@@ -1,8 +1,8 @@
 /**
  * Reads vitest's JSON reports. `failed REPORT` prints the test files that failed, one per line, nothing when they are more than a few; `pattern
- * REPORT` prints a regular expression of the names of their failed tests, of all tests if a file failed outside of tests. `count REPORT RERUN
- * PARTS...` prints the result of the run: a failed test counts with its result in RERUN if it is there, tests that passed only then are named,
- * and each exit code of PARTS that is not 0 counts as one failure.
+ * REPORT` prints a regular expression of the names of their failed tests, of all tests of short files, of all tests if a file failed outside of
+ * tests. `count REPORT RERUN PARTS...` prints the result of the run: a failed test counts with its result in RERUN if it is there, tests that
+ * passed only then are named, and each exit code of PARTS that is not 0 counts as one failure.
  */
 const { existsSync, readFileSync } = require("node:fs")
 
@@ -18,13 +18,21 @@ const escape = (name) => name.replace(/[^\p{L}\p{N}]/gu, ".")
 /** Between the names of suites and tests, which a pattern is compared with. */
 const separator = ".{1,3}"
 
-const toPattern = (files) =>
-  files.some(isUnloaded)
-    ? "."
-    : files
-        .flatMap(({ assertionResults }) => assertionResults.filter(({ status }) => status === "failed"))
-        .map(({ ancestorTitles, title }) => [...ancestorTitles, title].map(escape).join(separator))
-        .join("|")
+/** Tests of one file may need what those before them did. The failed tests of a longer file must run without the others. */
+const shortMillis = 60_000
+const isShort = ({ assertionResults }) =>
+  assertionResults.reduce((millis, { duration }) => millis + (duration ?? 0), 0) <= shortMillis
+
+const toPattern = (files) => {
+  if (files.some(isUnloaded)) return "."
+  const names = files.flatMap((file) =>
+    file.assertionResults
+      .filter(({ status }) => status === "failed" || isShort(file))
+      .map(({ ancestorTitles, title }) => [...ancestorTitles, title])
+      .map((titles) => (isShort(file) ? titles.slice(0, 1) : titles).map(escape).join(separator))
+  )
+  return [...new Set(names)].join("|")
+}
 
 /** Replaces what failed by what ran again. */
 const merge = (file, again) => {

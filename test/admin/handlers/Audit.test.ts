@@ -57,9 +57,11 @@ describe("the audit", () => {
   })
 
   it("is counted by action and outcome", async () => {
+    await admin.call("POST", "/queue/resume", { token, body: { workspace: "app" } })
+    await admin.call("POST", `/queue/${newId()}/cancel`, { token })
     const metrics = await (await fetch(`${admin.url}/metrics`)).text()
-    expect(metrics).toContain('aicr_admin_actions_total{action="queue.pause",outcome="done"} 1')
-    expect(metrics).toContain('aicr_admin_actions_total{action="queue.retry",outcome="not_found"} 1')
+    expect(metrics).toContain('aicr_admin_actions_total{action="queue.resume",outcome="done"} 1')
+    expect(metrics).toContain('aicr_admin_actions_total{action="queue.cancel",outcome="not_found"} 1')
   })
 
   it("has no reads, no previews, nothing of strangers and no credential, but refused previews", async () => {
