@@ -9,7 +9,7 @@ import { BaseSequencer } from "vitest/node"
 import type { TestSpecification } from "vitest/node"
 import { bundleProgram } from "./FreshProgram.ts"
 import { root } from "./TimeReport.ts"
-import { isTurn, leastOfAll } from "./Turns.ts"
+import { changedFiles, isTurn, leastOfAll } from "./Turns.ts"
 
 /** Spreads lists evenly over each other, and keeps the order of each. */
 export const mix = <A>(...lists: ReadonlyArray<ReadonlyArray<A>>): Array<A> =>
@@ -25,7 +25,11 @@ export class MixedOrder extends BaseSequencer {
   /** Leaves out the files that wait for their turn, unless files are named. */
   #choose(files: Array<TestSpecification>): Array<TestSpecification> {
     if (files.length < leastOfAll && this.ctx.config.shard === undefined) return files
-    const chosen = files.filter(({ moduleId }) => isTurn(relative(root, moduleId)))
+    const changed = changedFiles()
+    const chosen = files
+      .map((file) => ({ file, path: relative(root, file.moduleId) }))
+      .filter(({ path }) => isTurn(path) || changed.includes(path))
+      .map(({ file }) => file)
     if (chosen.length < files.length)
       process.stdout.write(
         `${files.length - chosen.length} files wait for the turn of another commit (AICR_TEST_TURNS=all)\n`
