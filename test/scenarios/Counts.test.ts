@@ -36,6 +36,8 @@ const renderFiles = (count: number, version: number) =>
 class CountedInstallation implements AsyncDisposable {
   readonly #requests: Array<string> = []
   #reviews = 0
+  #reviewedAt = 0
+  #isSteady = true
 
   readonly at: Installation
   readonly folder: string
@@ -100,6 +102,15 @@ class CountedInstallation implements AsyncDisposable {
     return settledCounts(join(this.folder, "counts"), earlier)
   }
 
+  /** Counts again after a review that ended more than nine seconds after the one before: readers of git end after ten idle seconds. */
+  async steady<A>(count: () => Promise<A>): Promise<A> {
+    for (let attempt = 1; ; attempt++) {
+      this.#isSteady = true
+      const counts = await count()
+      if (this.#isSteady || attempt === 6) return counts
+    }
+  }
+
   /** Counts the work of one review of a change of `size` files with one finding. */
   async review(size: number) {
     const version = ++this.#reviews
@@ -155,6 +166,9 @@ class CountedInstallation implements AsyncDisposable {
     this.#requests.length = 0
     await this.at.forge.notify(pull, action)
     await this.at.reviewed(pull)
+    const now = performance.now()
+    if (now - this.#reviewedAt > 9000) this.#isSteady = false
+    this.#reviewedAt = now
     const { commits, programs, statements, totals } = await this.#settled(earlier)
     return {
       requests: this.#requests.length,
@@ -271,7 +285,7 @@ describe.each(stores)("with records in %s", (store) => {
 
   it.each([1, 12, 60] as const)("a review of %i files costs exactly this", async (size) => {
     const { commits, parsesAgain: _, threadsAgain: __, statements, ...others } = expected
-    expect(await counted.review(size)).toEqual({
+    expect(await counted.steady(() => counted.review(size))).toEqual({
       ...Object.fromEntries(Object.entries(others).map(([name, counts]) => [name, counts[size]])),
       statements: statements[store],
       commits: commits[store]
@@ -288,7 +302,7 @@ describe.each(stores)("with records in %s", (store) => {
   })
 
   it("a rebase that changes no patch costs no request and no statement that the review of a push does not cost", async () => {
-    const { pushed, rebased } = await counted.reviewAgain()
+    const { pushed, rebased } = await counted.steady(() => counted.reviewAgain())
     for (const name of ["requests", "statements", "commits"] as const)
       expect([name, rebased[name] <= pushed[name]]).toEqual([name, true])
     // `git merge-base`, because the base is another one.
