@@ -234,8 +234,16 @@ describe("the palette and the letters", () => {
     const run = paths[6]?.[1].split("/").at(-1) ?? ""
     const delivery = paths[4]?.[1].split("/").at(-1) ?? ""
     await open("/nodes")
-    await palette("fails", "team/one#2 Fails")
+    // Before the service has searched, the entries are those of the recent changes with these words.
+    const { promise: requested, resolve: request } = Promise.withResolvers<void>()
+    await page.route(/\/api\/admin\/changes\?.*q=fails/, () => request())
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type("fails")
+    await requested
+    await page.getByRole("option", { name: "team/one#2 Fails", selected: true }).waitFor()
+    await page.keyboard.press("Enter")
     await page.waitForURL(/\/change\?repo=team%2Fone&number=2/)
+    await page.unrouteAll({ behavior: "ignoreErrors" })
     await palette("team/one#1", "Open team/one#1")
     await page.waitForURL(/\/change\?repo=team%2Fone&number=1/)
     await palette("team/one!2", "Open team/one#2")

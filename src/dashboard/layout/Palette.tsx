@@ -66,8 +66,9 @@ const useEntries = (text: string): ReadonlyArray<Entry> => {
     }
   })
   const hasWords = ({ label }: Entry) => wanted.split(/\s+/).every((word) => label.toLowerCase().includes(word))
-  // The service finds changes by more than their label.
-  const found = searched === wanted && searched.length >= minSearched ? recent : recent.filter(hasWords)
+  // The service finds changes by more than their label. Until it has, those of the words before are shown.
+  const isFound = searched === wanted && searched.length >= minSearched && !changes.isPlaceholderData
+  const found = isFound ? recent : recent.filter(hasWords)
   const search: ReadonlyArray<Entry> =
     wanted.length < minSearched
       ? []
