@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { stringify } from "yaml"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
@@ -118,6 +119,20 @@ it("messages between nodes hold no code, no finding and no credential", async ()
   expect(watch.messages).toBeGreaterThan(10)
   expect([...watch.found]).toEqual([])
 })
+
+it("nodes at rest send few messages and commit few transactions", async () => {
+  await at.settled()
+  await using watch = await NatsWatch.start(at.nats.url, /^$/)
+  const commits = async () =>
+    Number((await at.query<{ readonly n: string }>("SELECT sum(xact_commit) AS n FROM pg_stat_database"))[0]?.n)
+  const before = await commits()
+  const startedAt = performance.now()
+  await sleep(10_000)
+  const seconds = (performance.now() - startedAt) / 1000
+  // Eight messages and two to five transactions a second: members, leases and polls of three nodes.
+  expect(watch.messages / seconds).toBeLessThan(15)
+  expect(((await commits()) - before) / seconds).toBeLessThan(9)
+}, 60_000)
 
 it("a drained node takes nothing, and goes on when it is resumed", async () => {
   const config = join(at.directory, "work.yaml")
