@@ -1,7 +1,7 @@
 /** Plans the publications of a review: a pure function of the change, its analysis and the configuration of its channels. */
 import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
 import type { Workspace } from "../../config/Snapshot.ts"
-import { hostTrigger, isOnPull, toDecided } from "../../domain/Change.ts"
+import { hostTrigger, isOnPull } from "../../domain/Change.ts"
 import type { Change } from "../../domain/Change.ts"
 import { newId } from "../../domain/Ids.ts"
 import { isForgeKind } from "../../domain/Kinds.ts"
@@ -98,8 +98,8 @@ const planLabel = (
 const planGroup = (kinds: ChannelKinds, input: PublishInput): ReadonlyArray<Publication> => {
   const { private: delivered = [] } = input.analysis
   if (delivered.every(({ finding }) => finding.round?.kind === "carried")) return []
-  return planPrivate(kinds, { ...input, change: toDecided(input.change) }, withLinks).map(
-    ({ channel, planned }, position) => toPublication(input, channel, position, planned)
+  return planPrivate(kinds, input, withLinks).map(({ channel, planned }, position) =>
+    toPublication(input, channel, position, planned)
   )
 }
 

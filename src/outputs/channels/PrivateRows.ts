@@ -6,6 +6,7 @@ import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
 import type { Workspace } from "../../config/Snapshot.ts"
 import { privateDigest } from "../../domain/PrivateDigest.ts"
 import type { PrivateFinding } from "../../domain/Analysis.ts"
+import { toDecided } from "../../domain/Change.ts"
 import type { Change } from "../../domain/Change.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { labelsFor } from "../Labels.ts"
@@ -54,7 +55,10 @@ const withNotes = (delivered: PrivateFinding, { change, workspace }: PublishInpu
   const { fingerprint, problem } = finding
   const digest = privateDigest(delivered)
   const labels = labelsFor(workspace.review.output_language)
-  const canDismiss = workspace.review.comment_commands && change.target.kind === "pull_request"
+  // A command is about the newest review of a pull request, which has only those of a merge group that it reported itself.
+  const { kind } = change.target
+  const isOfPull = kind === "pull_request" || (kind === "merge_group" && finding.round?.kind === "carried")
+  const canDismiss = workspace.review.comment_commands && isOfPull
   const message = [
     problem.message,
     ...(canDismiss ? [labels.dismissPrivate(`/aicr dismiss ${digest.slice(0, namedDigits)}`)] : []),
@@ -69,7 +73,8 @@ export const planPrivate = (
   input: PublishInput,
   withLinks: (input: PublishInput, channel: ChannelConfig) => PublishInput
 ): ReadonlyArray<{ readonly channel: string; readonly planned: Planned }> => {
-  const { analysis, change, workspace } = input
+  const { analysis, workspace } = input
+  const change = toDecided(input.change)
   const { folded: _folded, late: _late, private: delivered = [], refuted: _refuted, ...others } = analysis
   const findings = delivered.map((one) => withNotes(one, input))
   const alone = { ...others, findings, summary: "", notices: [] }
@@ -78,7 +83,10 @@ export const planPrivate = (
     delivered.length === 0 && (kind.issueCode === undefined || isElsewhere)
       ? []
       : kind
-          .plan(withLinks({ ...input, analysis: alone }, channel), channel, { lineComments: false, summary: true })
+          .plan(withLinks({ ...input, change, analysis: alone }, channel), channel, {
+            lineComments: false,
+            summary: true
+          })
           .map((planned) => ({ channel: channel.name, planned }))
   )
 }

@@ -6,6 +6,7 @@ import { privateDigest } from "../../../src/domain/PrivateDigest.ts"
 import { planVerdict } from "../../../src/outputs/PlannedVerdict.ts"
 import { channelTable } from "../../../src/outputs/channels/Channels.ts"
 import { planRows, statusRows } from "../../../src/outputs/channels/PlanRows.ts"
+import { statusDetails } from "../../../src/outputs/review/StatusDetails.ts"
 import { signing, makeStatementKey } from "../../harness/StatementKeys.ts"
 import { snapshotFrom } from "../FromDocument.ts"
 import { analysis, change, finding, input } from "../Fixtures.ts"
@@ -105,16 +106,30 @@ describe("a finding for maintainers only", () => {
 
   it("of a merge group is delivered unless a review of its pull request did, and nothing else is planned", () => {
     const group = { kind: "merge_group", number: 7, branch: "gh-readonly-queue/main/pr-7-b" } as const
-    const workspace = workspaceFor("github", chat)
-    const planWith = (found: Analysis) =>
-      planRows(
-        kinds,
-        input([], { analysis: found, workspace, change: { ...change, provider: "github", target: group } })
-      )
-    const known = { ...secret, round: { kind: "carried", since: 1 } } as const
-    expect(planWith(separated([other]))).toMatchObject([{ channel: "ops", operation: { _tag: "Chat" } }])
-    expect(planWith({ ...separated([other]), private: [{ finding: known, salt: "5a17" }] })).toEqual([])
+    const workspace = workspaceFor("github", chat, { status_fail_on: "critical" })
+    const given = (found: Analysis) =>
+      input([], { analysis: found, workspace, change: { ...change, provider: "github", target: group } })
+    const planWith = (found: Analysis) => planRows(kinds, given(found))
+    const known = { finding: { ...secret, round: { kind: "carried", since: 1 } as const }, salt: "5a17" }
+    const plan = planWith(separated([other]))
+    expect(plan).toMatchObject([{ channel: "ops", operation: { _tag: "Chat" } }])
+    expect(JSON.stringify(plan)).toContain(secretText)
+    expect(planWith({ ...separated([other]), private: [known] })).toEqual([])
     expect(planWith(analysis([other]))).toEqual([])
+    // Only one that a review of the pull request reported can be dismissed there.
+    const command = `/aicr dismiss ${privateDigest(delivered).slice(0, 12)}`
+    expect(JSON.stringify(plan)).not.toContain("/aicr dismiss")
+    const later = { finding: { ...secret, fingerprint: "later" }, salt: "5a17" }
+    const both = JSON.stringify(planWith({ ...separated([other]), private: [known, later] }))
+    expect(both.match(/\/aicr dismiss [0-9a-f]+/g)).toEqual([command])
+
+    // The check of the group counts it, and has a remark for the other one alone.
+    const found = separated([other])
+    const verdict = planVerdict(workspace, given(found).change, found, plan)
+    const details = statusDetails({ analysis: found, plan }, "en", group)
+    expect(verdict).toMatchObject({ state: "failure", description: { _tag: "ProblemsFound" } })
+    expect(details.annotations).toMatchObject([{ title: "Plain" }])
+    for (const word of ["session", "Leaky", "5a17"]) expect(JSON.stringify([verdict, details])).not.toContain(word)
   })
 
   it("is an issue of the private repository, which later reviews without it resolve", () => {
