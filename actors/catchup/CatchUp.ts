@@ -25,6 +25,8 @@ import { searchHost } from "./SearchHost.ts"
 
 /** Interval in which requests and due beats are noticed. */
 const scanInterval = Duration.seconds(10)
+/** Time before the first scan, in which a node that starts begins to receive deliveries and requests its search. */
+const startDelay = Duration.seconds(1)
 /** Time from an incomplete search to the next one, by the number of those before it. */
 const retry = doubling(Duration.toMillis("1 minute"), Duration.toMillis("5 minutes"))
 /** Shortest time between two searches for a trigger, and before one for refused deliveries, which a sender may repeat without limit. */
@@ -119,8 +121,8 @@ const search = Effect.fnUntraced(function* <R>(source: Source<R>, due: DueSearch
     })
 })
 
-/** Starts the searches that are due. */
-const scan = Effect.fnUntraced(function* <R>(source: Source<R>, searches: Searches) {
+/** Starts the searches that are due. `isFirst`: only those that are requested, which are the beats of a node that starts, too. */
+const scan = Effect.fnUntraced(function* <R>(source: Source<R>, searches: Searches, isFirst: boolean) {
   const now = yield* Clock.currentTimeMillis
   const triggers = [...(yield* ConfigStore).current().triggers.values()].filter(
     (trigger) => source.covers(trigger.kind) && isSearched(trigger) && !searches.running.has(trigger.name)
@@ -132,7 +134,7 @@ const scan = Effect.fnUntraced(function* <R>(source: Source<R>, searches: Search
     const state = states.get(name)
     const memory = searches.memoryOf(name)
     const occasion = dueOccasion(trigger.settings, state, now, memory.failures)
-    if (occasion === undefined) continue
+    if (occasion === undefined || (isFirst && occasion === "beat")) continue
     searches.running.add(name)
     const results = { tally: { found: 0, skipped: 0 }, marks: [] }
     yield* search(source, { trigger, occasion, memory, searchedAt: state?.searchedAt, ...results }).pipe(
@@ -154,8 +156,9 @@ const layerOf = <R>(source: Source<R>) =>
     Effect.gen(function* () {
       yield* countStart(source.name)
       const searches = new Searches()
-      while (true) {
-        yield* Effect.catch(scan(source, searches), logFailure)
+      yield* Effect.sleep(startDelay)
+      for (let isFirst = true; ; isFirst = false) {
+        yield* Effect.catch(scan(source, searches, isFirst), logFailure)
         yield* Effect.sleep(scanInterval)
       }
     }).pipe(Effect.scoped),

@@ -24,6 +24,7 @@ interface DownHostOptions {
   readonly server?: object
   /** The workspace. Default: that of one repository. */
   readonly workspace?: object
+  readonly outputs?: object
   readonly env?: Readonly<Record<string, string>>
   /** Whether the installation of the app may write check runs. */
   readonly mayWriteChecks?: boolean
@@ -83,6 +84,7 @@ export class DownHost implements AsyncDisposable {
           agent: { default: "native-llm" },
           queue: { kind: "sqlite", sqlite: { path: "queue.db" }, workers: { per_workspace_concurrency: 4 } },
           review: { output_language: "en", skip_drafts: true, ...reviews },
+          ...(options.outputs === undefined ? {} : { outputs: options.outputs }),
           storage: { database: { sqlite: { path: "aicr.db" } }, object: { filesystem: { root: "objects" } } }
         })
       )
