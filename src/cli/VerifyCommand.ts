@@ -163,11 +163,12 @@ const summary = ({ predicate }: VerdictStatement): string => {
   const { carried = [], coverage, findings, head, repository, shadow, time } = predicate
   const unread = countUnread({ ...coverage, unnamed: undefined }) + (coverage.unnamed?.unread ?? 0)
   const rest = unread === 0 ? "" : `, ${count(unread, "file")} not read in full`
+  const notBlind = coverage.notBlind === undefined ? "" : `, ${count(coverage.notBlind.length, "file")} not read blind`
   const unpublished = shadow === true ? ", not published" : ""
   const readers = carried.map(
     ({ files, models, run }) => `\n${count(files, "file")} read by run ${oneLine(run)} with ${list(models.names)}`
   )
-  return `Verified: ${oneLine(repository)} at ${head} passes (${count(findings.length, "finding")}${rest}${unpublished}; ${time}).${readers.join("")}`
+  return `Verified: ${oneLine(repository)} at ${head} passes (${count(findings.length, "finding")}${rest}${notBlind}${unpublished}; ${time}).${readers.join("")}`
 }
 
 export const verifyCommand = Command.make(

@@ -43,11 +43,13 @@ const withTitle = (finding: Finding): StatedFinding => {
   return title === undefined ? stateFinding(finding) : { ...stateFinding(finding), title }
 }
 
-const stateCoverage = ({ changed, lines, reviewed, skipped, unnamed, unusable }: Coverage) => ({
+const stateCoverage = ({ blind, changed, framed, lines, reviewed, skipped, unnamed, unusable }: Coverage) => ({
   lines,
   changed: changed ?? lines,
   reviewed,
   skipped,
+  ...(blind === undefined ? {} : { blind }),
+  ...(framed === undefined ? {} : { notBlind: framed }),
   ...(unusable === undefined ? {} : { unusable }),
   ...(unnamed === undefined
     ? {}

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { CarriedReview, RuleDigest } from "./Analysis.ts"
-import { SkippedFile, Unusable } from "./Coverage.ts"
+import { FramedFile, SkippedFile, Unusable } from "./Coverage.ts"
 import { Severity, TargetKind } from "./Kinds.ts"
 import { StatusState } from "./Publication.ts"
 
@@ -92,6 +92,9 @@ export const VerdictStatement = Schema.Struct({
       changed: Schema.Int,
       reviewed: Schema.Array(Schema.String),
       skipped: Schema.Array(SkippedFile),
+      /** Number of files that were read without what the author writes, and those that were to be read so and were not. Absent without any. */
+      blind: Schema.optional(Schema.Int),
+      notBlind: Schema.optional(Schema.Array(FramedFile)),
       unusable: Schema.optional(Schema.Array(Unusable)),
       /** Numbers of files that are not named, because there are too many. */
       unnamed: Schema.optional(Schema.Struct({ reviewed: Schema.Int, skipped: Schema.Int, unread: Schema.Int }))

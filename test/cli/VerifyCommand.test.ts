@@ -97,6 +97,14 @@ describe("aicr verify", () => {
     expect(await verify(text, ["--head", head, "--key", keys, "--json"])).toEqual({ code: 0, out: stated(analysis()) })
   })
 
+  it("counts the files that were not read blind, which the statement names", async () => {
+    const framed = [{ path: "migrations/users.sql", reason: "no_grammar" }] as const
+    const text = stated(analysis({ coverage: { reviewed: ["a.ts"], skipped: [], lines: 1, blind: 1, framed } }))
+    expect(JSON.parse(text).predicate.coverage).toMatchObject({ blind: 1, notBlind: framed })
+    const { out } = await verify(signStatement(text, key))
+    expect(out).toContain("passes (0 findings, 1 file not read blind; ")
+  })
+
   it("accepts each of several trusted keys", async () => {
     const both = file("both.pem", exportKey(other) + exportKey(key))
     expect((await verify(signStatement(stated(analysis()), other), ["--head", head, "--key", both])).code).toBe(0)
