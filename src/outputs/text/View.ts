@@ -68,7 +68,8 @@ const whyBlock = (
   safe: SafeText
 ): string | undefined => {
   const { quote } = problem
-  if (anchor === undefined || quote === undefined || quote.trim() === "") return undefined
+  if (anchor === undefined || quote === undefined || quote.trim() === "")
+    return explained === true ? labels.explained : undefined
   const lines = quote.split("\n")
   const code = lines.length > maxQuoted ? [...lines.slice(0, maxQuoted), "…"].join("\n") : quote
   const reason = verified === undefined ? "" : `\n${labels.checked}: ${safe.line(verified)}`

@@ -38,6 +38,17 @@ it.each([
   expect(view).toMatchObject({ category, category_label: expected })
 })
 
+it("a problem that only the words of the author refuted has that as the reason for which it was kept", () => {
+  const { anchor: _anchor, ...unanchored } = finding(3)
+  const quoted = { ...finding(3), problem: { ...finding(3).problem, quote: "run(input)" } }
+  for (const one of [quoted, unanchored]) {
+    const why = (explained: boolean | undefined) =>
+      problemView({ ...one, explained }, { language: "en", suggestions: "lines", safe: gfm }).why_block
+    expect(why(true)).toContain("the code alone does not, so the finding is kept.")
+    expect(why(undefined) ?? "").not.toContain("the finding is kept")
+  }
+})
+
 it("a problem that breaks a rule names it", () => {
   const one = finding(3)
   const view = problemView(
