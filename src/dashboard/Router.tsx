@@ -98,6 +98,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/runs/$id",
+    validateSearch: only("head"),
     component: page(() => import("./pages/Run.tsx"), "Run")
   }),
   createRoute({

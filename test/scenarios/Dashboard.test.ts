@@ -289,6 +289,11 @@ describe("a record", () => {
     const missing = "00000000-0000-7000-8000-000000000000"
     await page.goto(`${world.url}/runs/${missing}`)
     await page.getByText("No run with this id exists").waitFor()
+    // A summary links to the statement with the head, which is enough once the run is removed.
+    await page.goto(`${world.url}/runs/${missing}?head=${"0".repeat(40)}#statement`)
+    await page.getByText("The details of this review are removed").waitFor()
+    await page.locator("#statement").click()
+    await page.getByText("No statement of such a verdict is stored").waitFor()
     await page.goto(`${world.url}/deliveries/${missing}`)
     await page.locator("#content .failure").waitFor()
     await page.route("**/api/admin/runs?*", (route) =>

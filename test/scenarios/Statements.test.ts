@@ -1,6 +1,7 @@
 /** Signed statements of the real process: one per verdict, served to people and programs, verified and replayed by commands. */
-import { writeFileSync } from "node:fs"
+import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { Result } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { exportKey, openStatement } from "../../src/domain/SignedStatement.ts"
@@ -63,7 +64,9 @@ describe("a review with a key", () => {
       withdrawn: []
     })
     expect(predicate.inputs.rules.files).toContainEqual({ name: "AGENTS.md" })
-    expect(pull.comments[0]?.body).toContain(`[signed statement](https://aicr.test/dashboard/runs/${run}#statement)`)
+    expect(pull.comments[0]?.body).toContain(
+      `[signed statement](https://aicr.test/dashboard/runs/${run}?head=${head}#statement)`
+    )
     expect(at.aicr.log).not.toContain("PRIVATE KEY")
   })
 
@@ -149,6 +152,20 @@ it("a process that is killed between the statement and the status leaves one sta
   await waitUntil(() => listStates(pull).at(-1) === "success", { timeout: 60_000, describe: () => at.aicr.log })
   await waitUntil(() => at.unfinished().length === 0, { describe: () => at.aicr.log })
   expect([...stored()].filter(([name]) => !before.has(name))).toEqual(made)
+})
+
+it("a statement outlives the details of its run, and the response to its link has the reason when it is removed, too", async () => {
+  const { token } = await AdminSession.open(at.aicr.url)
+  const [envelope] = stored().values()
+  const database = new DatabaseSync(join(at.directory, "aicr.db"), { enableForeignKeyConstraints: false })
+  database.prepare("DELETE FROM runs WHERE id = ?").run(run)
+  database.close()
+  expect(await request(`statement?run=${run}&head=${head}`, token)).toEqual({ status: 200, text: envelope })
+  expect((await request(`statement?run=${run}`, token)).status).toBe(404)
+  rmSync(join(at.directory, "objects", "statements"), { recursive: true })
+  const gone = await request(`statement?run=${run}&head=${head}`, token)
+  expect(gone.status).toBe(404)
+  expect(gone.text).toContain("storage.retention.statements.max_age_months")
 })
 
 it("nothing is stored without a key", async () => {

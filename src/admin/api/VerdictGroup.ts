@@ -31,7 +31,9 @@ export class VerdictGroup extends HttpApiGroup.make("verdicts")
     HttpApiEndpoint.get("statement", "/verdicts/statement", {
       query: {
         run: Schema.optionalKey(text("Id of the run")),
-        head: Schema.optionalKey(text("Full id of the commit, with `repository`")),
+        head: Schema.optionalKey(
+          text("Full id of the commit, with `repository`, or with `run` once the details of the run are removed")
+        ),
         repository: Schema.optionalKey(text("Full name of the repository, OWNER/NAME")),
         number: Schema.optionalKey(number),
         base: Schema.optionalKey(text("Branch that the commit is to be merged into"))

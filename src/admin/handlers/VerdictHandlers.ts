@@ -23,9 +23,9 @@ const noStatement = notFound({ _tag: "NoStatement" })
 /** Returns the head to search, and whether a statement about it is wanted. */
 const selection = Effect.fnUntraced(function* ({ base, head, number, repository, run: id }: Wanted) {
   if (id !== undefined) {
-    const run = yield* (yield* Runs).get(id)
-    if (run === undefined) return yield* noStatement
-    return { head: run.head, isWanted: ({ predicate }: VerdictStatement) => predicate.run === id }
+    const of = (yield* (yield* Runs).get(id))?.head ?? head
+    if (of === undefined) return yield* noStatement
+    return { head: of, isWanted: ({ predicate }: VerdictStatement) => predicate.run === id }
   }
   if (head === undefined || repository === undefined)
     return yield* Effect.fail(invalid("run", { _tag: "StatementNeedsRunOrHead" }))

@@ -1,5 +1,5 @@
 /** One run: its steps from the delivery to each publication, problems beside their code, coverage, models and cost. */
-import { Link, useNavigate, useParams } from "@tanstack/react-router"
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { send, toRequest } from "../client/Call.ts"
 import type { Output } from "../client/Endpoints.ts"
@@ -169,18 +169,32 @@ const Models = ({ run }: { readonly run: RunDetails }) => {
   )
 }
 
+interface Stated {
+  readonly run: string
+  /** The head of the run, if its details may be removed. */
+  readonly head?: string | undefined
+}
+
 /** Saves the statement byte by byte, because its signature covers every one. */
-const saveStatement = async (run: string): Promise<void> => {
-  const [method, url] = toRequest("GET /verdicts/statement", { query: { run } })
+const saveStatement = async ({ head, run }: Stated): Promise<void> => {
+  const [method, url] = toRequest("GET /verdicts/statement", { query: { run, head } })
   const response = await send(url, { method })
   if (!response.ok) throw new Problem(response.status, toRecord(await response.json()))
   saveFile(`statement-${run}.json`, await response.blob())
 }
 
-const StatementDownload = ({ run }: { readonly run: string }) => (
-  <button type="button" className="small" id="statement" onClick={() => void saveStatement(run).catch(notifyError)}>
+const StatementDownload = (stated: Stated) => (
+  <button type="button" className="small" id="statement" onClick={() => void saveStatement(stated).catch(notifyError)}>
     {t("run.statement.download")}
   </button>
+)
+
+/** The statement of a run whose details are removed, to which its summary still links. */
+const RemainingStatement = (stated: Stated) => (
+  <Page title={t("operation.Statement")} back={{ to: "/runs", label: "page.runs" }}>
+    <Empty title={t("run.removed")}>{t("run.removed.help")}</Empty>
+    <StatementDownload {...stated} />
+  </Page>
 )
 
 const Publications = ({ run }: { readonly run: RunDetails }) => {
@@ -236,7 +250,10 @@ const Reason = ({ run }: { readonly run: RunDetails }) => {
 
 export const Run = () => {
   const { id } = useParams({ from: "/runs/$id" })
+  const { head } = useSearch({ from: "/runs/$id" })
   const query = useApi("GET /runs/:id", { params: { id } })
+  const isRemoved = query.error instanceof Problem && query.error.status === 404
+  if (isRemoved && head !== undefined) return <RemainingStatement run={id} head={head} />
   return (
     <Loaded query={query} rows={10}>
       {(run) => (

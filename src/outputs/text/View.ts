@@ -232,11 +232,14 @@ export const frameView = (
   }
 }
 
-/** Returns the part of the page of the run with its statement. Undefined where the verdict gets none, or no page has an address. */
-const linkStatement = ({ analysis, runUrl, workspace }: PublishInput): string | undefined =>
+/**
+ * Returns the part of the page of the run with its statement, which needs the head once the details of the run are removed. Undefined where the
+ * verdict gets none, or no page has an address.
+ */
+const linkStatement = ({ analysis, head, runUrl, workspace }: PublishInput): string | undefined =>
   runUrl === undefined || analysis.inputs === undefined || !signsVerdicts(workspace.snapshot())
     ? undefined
-    : `${runUrl}#statement`
+    : `${runUrl}?head=${encodeURIComponent(head)}#statement`
 
 /** Renders the target, as a link if the host provided a URL. */
 const renderTarget = ({ repo, target, url, title }: Change, safe: SafeText): string => {

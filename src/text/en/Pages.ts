@@ -903,6 +903,8 @@ export const pageTexts = {
   "run.private": "Delivered to the maintainers only: {count}",
   "run.publications": "Publications",
   "run.statement.download": "Download",
+  "run.removed": "The details of this review are removed",
+  "run.removed.help": "Its signed statement is kept for longer.",
   "withheld.title": "Would have been published",
   "withheld.note": "The workspace reviews in shadow (outputs.shadow): none of this was written.",
   "withheld.none": "No text.",

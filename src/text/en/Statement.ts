@@ -23,6 +23,7 @@ export const statementTexts = {
   StatementOfOlderRules: "the rules have changed since the review: {names}; request the review again",
   StatementFails: "the verdict is a failure: {count} {count|problem counts|problems count}",
   StatementInconclusive: "the verdict is inconclusive ({outcome}): too little of the change was read",
-  NoStatement: "No statement of such a verdict is stored. Statements exist only while {=server.statements} has a key.",
+  NoStatement:
+    "No statement of such a verdict is stored. Statements exist only while {=server.statements} has a key, and for {=storage.retention.statements.max_age_months} months.",
   StatementNeedsRunOrHead: "give run, or head and repository"
 } as const satisfies Record<keyof typeof statementReasons, string>

@@ -887,6 +887,8 @@ export const pageTexts = {
   "run.private": "只送达维护者：{count}",
   "run.publications": "发布",
   "run.statement.download": "下载",
+  "run.removed": "此评审的详细信息已删除",
+  "run.removed.help": "其签名声明的保留时间更长。",
   "withheld.title": "本应发布的内容",
   "withheld.note": "该工作区处于影子模式（outputs.shadow）：以下内容均未写入。",
   "withheld.none": "没有文字内容。",

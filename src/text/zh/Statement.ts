@@ -19,6 +19,7 @@ export const statementTexts = {
   StatementOfOlderRules: "评审之后规则有变化：{names}；请重新请求评审",
   StatementFails: "结论为失败：有 {count} 个问题",
   StatementInconclusive: "没有定论（{outcome}）：变更中读到的部分太少",
-  NoStatement: "没有这样的结论的声明。只有 {=server.statements} 中设有密钥时才有声明。",
+  NoStatement:
+    "没有这样的结论的声明。只有 {=server.statements} 中设有密钥时才有声明，并保留 {=storage.retention.statements.max_age_months} 个月。",
   StatementNeedsRunOrHead: "请给出 run，或给出 head 和 repository"
 } as const satisfies Record<keyof typeof statementReasons, string>
