@@ -1,5 +1,5 @@
 /** Ends runs whose process died, and verdicts that are late, and sets a final status on commits whose review ended without a result. */
-import { Effect } from "effect"
+import { Effect, Metric } from "effect"
 import { isTerminal } from "../../src/domain/Entry.ts"
 import type { Entry } from "../../src/domain/Entry.ts"
 import { afterEveryLease } from "../../src/domain/FencingToken.ts"
@@ -8,6 +8,7 @@ import { expiredVerdict, lateVerdict } from "../../src/domain/HeadVerdict.ts"
 import type { RunVerdict } from "../../src/domain/HeadVerdict.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { RunStatus } from "../../src/domain/Run.ts"
+import { lateVerdicts } from "../../src/observability/Metrics.ts"
 import { statusEnd, statusLate } from "../../src/outputs/StatusEnd.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
@@ -53,6 +54,7 @@ const endPending = Effect.fnUntraced(function* (run: Run, { admittedAt }: Entry,
   const late = lateVerdict(verdict, minutes)
   const shown = statusLate(run, yield* (yield* Outbox).ofRun(id), late)
   if (shown === undefined || !(yield* (yield* Runs).replacePending(id, verdict, late, shown, now))) return
+  yield* Metric.update(lateVerdicts, 1)
   yield* withStory(Effect.logWarning("verdict is late, the review follows", { run_id: id, minutes }), run)
 })
 

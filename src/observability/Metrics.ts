@@ -152,6 +152,11 @@ export const framedFiles = Metric.counter("aicr_framed_files_total", {
   incremental: true
 })
 
+export const lateVerdicts = Metric.counter("aicr_late_verdicts_total", {
+  description: "Commit statuses and check runs that were pending for longer than review.verdict_timeout",
+  incremental: true
+})
+
 export const checkRuns = Metric.counter("aicr_check_runs_total", {
   description: "Verdicts with check runs by outcome: written, or refused (a commit status took the place)",
   incremental: true

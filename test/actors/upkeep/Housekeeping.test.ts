@@ -2,7 +2,7 @@
  * The sweeper: an entry that lost too many workers is dead with a reason, and only entries that may expire are closed for waiting too long.
  */
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect, Layer } from "effect"
+import { Clock, Effect, Layer, Metric } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { inEnglish } from "../../../src/text/en.ts"
@@ -554,13 +554,19 @@ layer(worldWith(actorStores(), testSnapshotWith("w", "t", { review: { verdict_ti
         )
         yield* TestClock.adjust("89 minutes")
         assert.deepStrictEqual(yield* texts, ["pending: Review in progress"])
+        const late = Effect.map(
+          Metric.snapshot,
+          (all) => all.find(({ id }) => id === "aicr_late_verdicts_total")?.state
+        )
+        const before = Object(yield* late).count ?? 0
         yield* swept(
           "the late one is named",
           Effect.map(texts, (all) => all.length === 2)
         )
+        assert.strictEqual(Object(yield* late).count, before + 1)
         yield* TestClock.adjust("10 minutes")
-        const late = "failure: No verdict within 90 minutes: the review follows"
-        assert.deepStrictEqual(yield* texts, ["pending: Review in progress", late])
+        const text = "failure: No verdict within 90 minutes: the review follows"
+        assert.deepStrictEqual(yield* texts, ["pending: Review in progress", text])
         assert.strictEqual((yield* runs.get(run.id))?.verdict?.state, "failure")
         yield* runs.move(run.id, LeaseToken.make(1), "analyzing", start)
         const end = { ...verdict, state: "success" as const, isClean: true }
