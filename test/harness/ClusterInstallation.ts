@@ -42,6 +42,7 @@ import { waitUntil } from "./Wait.ts"
 export interface ClusterOptions {
   /** Kind of the host. Default: Gitea. */
   readonly kind?: NonNullable<InstallationOptions["kind"]>
+  readonly app?: InstallationOptions["app"]
   /** Number of repositories, each with a workspace and a token of its own. */
   readonly repositories: number
   /** Number of repositories in the first configuration of each node. Default: all. */
@@ -344,6 +345,7 @@ export class ClusterInstallation implements AsyncDisposable {
   #document(name: string, port: number, repositories: ReadonlyArray<string>) {
     const {
       agent = {},
+      app,
       dailyUsd,
       defaultRetry = false,
       depot,
@@ -360,6 +362,7 @@ export class ClusterInstallation implements AsyncDisposable {
     const base = makeDocument(
       {
         kind: this.#options.kind ?? "gitea",
+        app,
         queue: "memory",
         concurrency: slots,
         perWorkspaceConcurrency,

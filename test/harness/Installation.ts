@@ -52,6 +52,8 @@ export interface InstallationOptions {
   readonly agent?: Readonly<Record<string, unknown>>
   /** Kind of the triggers and of the channel of reviews. Default: Gitea. */
   readonly kind?: "gitea" | "github"
+  /** `triggers[].app`, in place of tokens. */
+  readonly app?: object | undefined
   /** Default: that of Gitea without CI. */
   readonly dialect?: DemoDialect
   /** Default: off. */
@@ -280,7 +282,7 @@ export const makeDocument = (
     name: `host-${index}`,
     kind: options.kind ?? "gitea",
     base_url: parts.forge.url,
-    token_env: `TEST_TOKEN_${index}`,
+    ...(options.app === undefined ? { token_env: `TEST_TOKEN_${index}` } : { app: options.app }),
     webhook_secret_env: "TEST_SECRET",
     ...(options.writeIntervalMs === undefined ? {} : { write_interval_ms: options.writeIntervalMs }),
     ...(options.catchUpSeconds === undefined ? {} : { catch_up: { every_seconds: options.catchUpSeconds } })
