@@ -2,7 +2,7 @@
 import { usageJson } from "../../domain/Analysis.ts"
 import { toFindingJson } from "../../domain/ReviewJson.ts"
 import type { ReviewJson } from "../../domain/ReviewJson.ts"
-import { isPartial } from "./Report.ts"
+import { formatNotices, isPartial } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
 import { inEnglish } from "../../text/en.ts"
 import { summaryText } from "../../domain/SummaryText.ts"
@@ -22,7 +22,7 @@ export const renderJson = ({ analysis, baseName, from, head, root, vcs }: LocalR
     base: { name: baseName, commit: from },
     ...review,
     coverage,
-    notices: analysis.notices.map(inEnglish),
+    notices: formatNotices(analysis),
     models: analysis.models,
     usage: usageJson(usage)
   }

@@ -3,13 +3,14 @@ import type { Finding } from "../../domain/Problem.ts"
 import { gfm } from "../../outputs/SafeText.ts"
 import { count } from "../Wording.ts"
 import { countSkipped } from "../../domain/Coverage.ts"
-import { formatLocation, formatSkip, formatTitle, formatVerdict } from "./Report.ts"
+import { formatLocation, formatNotices, formatSkip, formatTitle, formatVerdict } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
 import { summaryText } from "../../domain/SummaryText.ts"
 import { inEnglish } from "../../text/en.ts"
 
 export const renderMarkdown = (review: LocalReview): string => {
-  const { findings, coverage, notices, models } = review.analysis
+  const { findings, coverage, models } = review.analysis
+  const notices = formatNotices(review.analysis)
   const blocks = ["# Code review", gfm.line(formatVerdict(review))]
   const summary = summaryText(review.analysis, inEnglish)
   if (summary.trim() !== "") blocks.push(gfm.markdown(summary))
@@ -21,7 +22,7 @@ export const renderMarkdown = (review: LocalReview): string => {
     const title = `${count(files, "file")} not read, or not in full`
     blocks.push(`<details><summary>${title}</summary>`, rows.join("\n"), "</details>")
   }
-  if (notices.length > 0) blocks.push(notices.map((notice) => `> ${gfm.line(inEnglish(notice))}`).join("\n"))
+  if (notices.length > 0) blocks.push(notices.map((notice) => `> ${gfm.line(notice)}`).join("\n"))
   if (models.length > 0) blocks.push(`Written by ${models.map(gfm.codeSpan).join(", ")}.`)
   return `${joined(blocks)}\n`
 }

@@ -46,6 +46,14 @@ export const formatSkip = ({ changed, read, reason, rule }: SkippedFile): string
     ...(changed === undefined || read === undefined ? [] : [`${read} of ${changed} changed lines read`])
   ].join(", ")
 
+/** Formats notices. The command delivers nothing, so it has the number of problems for maintainers only in place of their delivery. */
+export const formatNotices = ({ notices, private: kept = [] }: Analysis): ReadonlyArray<string> => [
+  ...notices.filter(({ _tag }) => _tag !== "DeliveredPrivately").map(inEnglish),
+  ...(kept.length === 0
+    ? []
+    : [`${count(kept.length, "problem")} for maintainers only (review.private): counted, and not shown or delivered`])
+]
+
 /** Formats the result in one line. */
 export const formatVerdict = ({ analysis, baseName, headName }: LocalReview): string => {
   const { coverage, skipped } = analysis

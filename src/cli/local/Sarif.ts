@@ -2,10 +2,9 @@
 import { severityRank } from "../../domain/Kinds.ts"
 import type { Severity } from "../../domain/Kinds.ts"
 import type { Finding } from "../../domain/Problem.ts"
-import { formatTitle } from "./Report.ts"
+import { formatNotices, formatTitle } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
 import packageJson from "../../../package.json" with { type: "json" }
-import { inEnglish } from "../../text/en.ts"
 
 const levels = {
   critical: "error",
@@ -22,7 +21,7 @@ const scores = { critical: "9.5", high: "8.0", medium: "5.5", low: "3.0", info: 
 >
 
 export const renderSarif = (review: LocalReview): string => {
-  const { coverage, findings, notices } = review.analysis
+  const { coverage, findings } = review.analysis
   // Otherwise a list without the lost results would look complete.
   const isComplete = coverage.unusable === undefined
   const level = isComplete ? "note" : "warning"
@@ -45,7 +44,7 @@ export const renderSarif = (review: LocalReview): string => {
         invocations: [
           {
             executionSuccessful: isComplete,
-            toolExecutionNotifications: notices.map((notice) => ({ level, message: { text: inEnglish(notice) } }))
+            toolExecutionNotifications: formatNotices(review.analysis).map((text) => ({ level, message: { text } }))
           }
         ],
         properties: { base: review.from, head: review.head },

@@ -5,7 +5,7 @@ import type { Severity } from "../../domain/Kinds.ts"
 import { formatUsd } from "../../domain/Money.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { countSkipped } from "../../domain/Coverage.ts"
-import { formatLocation, formatSkip, formatTitle, formatVerdict } from "./Report.ts"
+import { formatLocation, formatNotices, formatSkip, formatTitle, formatVerdict } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
 import { summaryText } from "../../domain/SummaryText.ts"
 import { inEnglish } from "../../text/en.ts"
@@ -14,15 +14,15 @@ const colours: Readonly<Record<Severity, string>> = { critical: "1;31", high: "3
 
 export const renderText = (review: LocalReview, colour: boolean): string => {
   const paint = (code: string, text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text)
-  const { findings, coverage, notices, models, usage } = review.analysis
+  const { findings, coverage, models, usage } = review.analysis
+  const notices = formatNotices(review.analysis)
   const blocks = findings.map((finding) => renderFinding(finding, paint))
   const summary = summaryText(review.analysis, inEnglish)
   if (summary.trim() !== "") blocks.push(plain(summary.trim()))
   const left = coverage.skipped.map((file) => `  ${plain(file.path)} (${plain(formatSkip(file))})`)
   if (left.length > 0)
     blocks.push(["Not read, or not in full:", ...shortened(left, 20, countSkipped(coverage))].join("\n"))
-  if (notices.length > 0)
-    blocks.push(notices.map((notice) => paint("33", `Note: ${plain(inEnglish(notice))}`)).join("\n"))
+  if (notices.length > 0) blocks.push(notices.map((notice) => paint("33", `Note: ${plain(notice)}`)).join("\n"))
   const cost = usage.costUsd === undefined || usage.costUsd === 0 ? "" : `, $${formatUsd(usage.costUsd, 4)}`
   const spent =
     models.length === 0 ? "" : ` (${models.join(", ")}: ${usage.inputTokens} in, ${usage.outputTokens} out${cost})`
