@@ -36,6 +36,8 @@ export interface Labels {
   readonly minor: (counts: string) => string
   /** Text above the comments of one review. */
   readonly atLines: string
+  /** Text of a review without comments that requests changes. */
+  readonly requested: string
   /** Title of the comments that the host refused at their lines. */
   readonly refused: string
   readonly clean: string
@@ -77,7 +79,11 @@ export interface Labels {
   readonly described: (commit: string) => string
   /** Ways to dismiss a finding, by the host; undefined where there is none. */
   readonly dismissBy: Readonly<Partial<Record<Change["provider"], string>>>
+  /** The same for findings without a comment. */
+  readonly dismissByNumber: string
   readonly askBy: string
+  /** The same where no finding has a comment. */
+  readonly askAnywhere: string
   /** End of a direct message. */
   readonly stopDirect: string
   readonly reviewAgain: string
@@ -201,6 +207,7 @@ const english: Labels = {
   missed: (round) => `missed in round ${round}`,
   minor: (counts) => `Less important: ${counts}`,
   atLines: "Comments on the affected lines.",
+  requested: "Changes requested, for the reasons in the summary.",
   refused: "The host refused these comments on their lines:",
   clean: "No problems found.",
   cleanOthers: "No other problems found.",
@@ -250,7 +257,9 @@ const english: Labels = {
     perforce: "dismiss a finding: verify its task"
   },
   stopDirect: "You get this message as the author of the change. Reply `stop` to get no more of them.",
+  dismissByNumber: "dismiss a finding: `/aicr dismiss` and its number",
   askBy: "ask or object: reply to its comment",
+  askAnywhere: "ask: `/aicr ask` and the question",
   reviewAgain: "review again: `/aicr review`",
   guide: "how to work with reviews",
   why: "Why this was reported",
@@ -358,6 +367,7 @@ const chinese: Labels = {
   missed: (round) => `第 ${round} 次评审遗漏`,
   minor: (counts) => `次要问题：${counts}`,
   atLines: "评论位于对应的代码行。",
+  requested: "请求修改，原因见摘要。",
   refused: "托管平台拒绝将以下评论放在代码行上：",
   clean: "没有发现问题。",
   cleanOthers: "没有发现其他问题。",
@@ -404,7 +414,9 @@ const chinese: Labels = {
     perforce: "驳回问题：将其任务标记为已验证"
   },
   stopDirect: "您作为变更的作者收到此消息。回复 `退订` 即不再接收。",
+  dismissByNumber: "驳回问题：`/aicr dismiss` 加问题编号",
   askBy: "提问或提出异议：回复其评论",
+  askAnywhere: "提问：`/aicr ask` 加问题内容",
   reviewAgain: "重新评审：`/aicr review`",
   guide: "如何处理评审",
   why: "为什么报告此问题",

@@ -94,6 +94,7 @@ interface PlanInput {
   readonly inline: ReadonlyArray<Finding>
   /** True when the review may have comments at lines. */
   readonly hasLines: boolean
+  readonly hasSummary: boolean
   readonly policy: ReturnType<typeof cleanPolicy> | "publish"
 }
 
@@ -154,12 +155,20 @@ const planSummary = ({ input, channel, renderer, visible, hidden, inline, hasLin
   }
 }
 
-const planReviews = ({ input, channel, renderer, visible, inline, hasLines }: PlanInput): ReadonlyArray<Planned> => {
+const planReviews = ({
+  input,
+  channel,
+  renderer,
+  visible,
+  inline,
+  hasLines,
+  hasSummary
+}: PlanInput): ReadonlyArray<Planned> => {
   const { analysis, head, workspace } = input
   const event = visible.length > 0 || openPrivate(analysis).length > 0 ? (channel.review_event ?? "COMMENT") : "COMMENT"
   const isReviewed = !isRefusedByBudget(analysis)
   const isNews = hasLines && isReviewed && hasNews(analysis)
-  const postsClean = isNews && visible.length === 0 && !workspace.review.skip_lgtm
+  const postsClean = isNews && !hasSummary && visible.length === 0 && !workspace.review.skip_lgtm
   // A verdict is also published where no problem has a line.
   const postsVerdict = isNews && renderer.verdicts && event === "REQUEST_CHANGES"
   const count = Math.max(Math.ceil(inline.length / maxPerReview), postsClean || postsVerdict ? 1 : 0)
@@ -170,7 +179,7 @@ const planReviews = ({ input, channel, renderer, visible, inline, hasLines }: Pl
       const marker = { op, fp: finding.fingerprint, scope: headScope(head) }
       return toInlineComment(finding, renderProblem(input, channel, finding, marker, renderer))
     })
-    const body = renderReviewBody(input, batch.length === 0 ? visible.length : batch.length, { op }, renderer)
+    const body = renderReviewBody(input, { hasComments: batch.length > 0, hasSummary }, { op }, renderer)
     return { operationId: op, operation: { _tag: "Review", head, event, body, comments } }
   })
 }
@@ -220,12 +229,13 @@ export const planReview = (
   if (policy === "suppress") return settled
   const inline = hasLines ? selectInline(channel, visible) : []
   const hidden = countHidden(channel, analysis)
-  const plan: PlanInput = { input, channel, renderer, visible, hidden, inline, hasLines, policy }
-  if (!isPull) return planCommitComment(plan)
   // Findings without a line need the summary, even where the route selects none for this channel.
   const needsSummary = parts.summary || inline.length < visible.length
   const repeatsSummary = channel.review_update_strategy === "always_new" && !hasNews(analysis)
+  const hasSummary = needsSummary && !repeatsSummary
+  const plan: PlanInput = { input, channel, renderer, visible, hidden, inline, hasLines, hasSummary, policy }
+  if (!isPull) return planCommitComment(plan)
   const reviews = planReviews(plan)
-  const published = needsSummary && !repeatsSummary ? joinFirst(plan, planSummary(plan), reviews) : reviews
+  const published = hasSummary ? joinFirst(plan, planSummary(plan), reviews) : reviews
   return [...published, ...settled]
 }

@@ -50,7 +50,7 @@ export const chatTemplate = `{{#if mentions}}
 {{target.place}} · {{labels.commit}} {{vcs.head_link}}
 
 {{#if summary.skipped}}
-**{{labels.skipped}}:** {{summary.skipped}}
+**{{labels.skipped}}**{{labels.colon}}{{summary.skipped}}
 
 {{/if}}
 {{#if chat.text}}
@@ -156,7 +156,7 @@ const summaryText = (
 {{/if}}
 {{#if summary.skipped}}
 
-**{{labels.skipped}}:** {{summary.skipped}}
+**{{labels.skipped}}**{{labels.colon}}{{summary.skipped}}
 {{/if}}
 {{#if summary.list}}
 
@@ -190,23 +190,23 @@ ${foldedSection("folded")}`
 <summary>{{coverage.line}}</summary>
 
 {{#if coverage.read}}
-**{{labels.read}}:** {{coverage.read}}
+**{{labels.read}}**{{labels.colon}}{{coverage.read}}
 
 {{/if}}
 {{#if coverage.instructions}}
-**{{labels.instructions}}:** {{coverage.instructions}}
+**{{labels.instructions}}**{{labels.colon}}{{coverage.instructions}}
 
 {{#if coverage.not_found}}
-**{{labels.notFound}}:** {{coverage.not_found}}
+**{{labels.notFound}}**{{labels.colon}}{{coverage.not_found}}
 
 {{/if}}
 {{/if}}
 {{#if coverage.settings}}
-**{{labels.settings}}:** {{coverage.settings}}
+**{{labels.settings}}**{{labels.colon}}{{coverage.settings}}
 
 {{/if}}
 {{#if coverage.left_out}}
-**{{labels.leftOut}}:**
+**{{labels.leftOut}}**
 
 {{#each coverage.left_out}}
 - {{path}}: {{reason}}
@@ -231,7 +231,7 @@ ${plainSection("folded")}`
 {{coverage.line}}
 
 {{#if coverage.left_out}}
-**{{labels.leftOut}}:**
+**{{labels.leftOut}}**
 
 {{#each coverage.left_out}}
 - {{path}}: {{reason}}

@@ -149,11 +149,17 @@ export const renderIssueText = (input: PublishInput, channel: ChannelConfig, fin
   return tidy(fillCode(renderTemplate(input, channel, "problem", view, issueTemplate).text, [finding], gfm))
 }
 
-/** Renders the text above the comments of one review call. The summary has their number. */
-export const renderReviewBody = (input: PublishInput, problems: number, marker: Marker, renderer: Renderer): string => {
+/** Renders the text above the comments of one review call. What a summary contains is not repeated. */
+export const renderReviewBody = (
+  input: PublishInput,
+  { hasComments, hasSummary }: { readonly hasComments: boolean; readonly hasSummary: boolean },
+  marker: Marker,
+  renderer: Renderer
+): string => {
   const labels = reviewLabels(input)
   const { analysis, workspace } = input
   const show = inLanguage(workspace.review.output_language)
   const clean = [...deliveredNotices(analysis).map(show), labels.clean].join(" ")
-  return finish(problems === 0 ? clean : labels.atLines, marker, input, renderer.limit)
+  const alone = hasSummary ? labels.requested : clean
+  return finish(hasComments ? labels.atLines : alone, marker, input, renderer.limit)
 }

@@ -227,7 +227,6 @@ export const frameView = (
       seconds,
       spent: renderUsage(analysis, seconds, input.workspace.review.output_language)
     },
-    react: renderReact(input, safe),
     mentions: mention ? mentionSlot : undefined
   }
 }
@@ -312,7 +311,8 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
     more_at_lines: shares.inline.length > maxItems ? labels.more(shares.inline.length - maxItems) : undefined,
     listed: listed.length === 0 ? undefined : listed.map(toView),
     notices: [...analysis.notices, ...notices].filter(isForReaders).map((notice) => safe.line(show(notice))),
-    coverage: { ...coverageView(analysis.coverage, labels, safe), settings: settingsText(analysis, labels, safe) }
+    coverage: { ...coverageView(analysis.coverage, labels, safe), settings: settingsText(analysis, labels, safe) },
+    react: renderReact(input, shares, safe)
   }
 }
 
@@ -362,7 +362,9 @@ const settingsText = ({ settings }: Pick<Analysis, "settings">, labels: Labels, 
   if (!found) return `${safe.codeSpan(settingsFile)} (${labels.notFound})`
   const parts = [
     ...(applied.length === 0 ? [] : [applied.map(safe.codeSpan).join(", ")]),
-    ...(notAllowed.length === 0 ? [] : [`${labels.notAllowed}: ${notAllowed.map(safe.codeSpan).join(", ")}`])
+    ...(notAllowed.length === 0
+      ? []
+      : [`${labels.notAllowed}${labels.colon}${notAllowed.map(safe.codeSpan).join(", ")}`])
   ]
   return parts.length === 0 ? labels.noSettings : parts.join("; ")
 }
@@ -435,14 +437,20 @@ const walkthroughView = ({ analysis, head, workspace }: PublishInput, safe: Safe
   }
 }
 
-/** Renders the line about what a reader can do. */
-const renderReact = ({ change, guideUrl, workspace }: PublishInput, safe: SafeText): string | undefined => {
+/** Renders the line about what a reader can do with these findings: those without a comment have no thread. */
+const renderReact = (
+  { change, guideUrl, workspace }: PublishInput,
+  { inline, visible }: Shares,
+  safe: SafeText
+): string | undefined => {
   const labels = labelsFor(workspace.review.output_language)
   const { comment_commands: hasCommands, conversation } = workspace.review
   const isHost = change.provider !== "perforce"
+  const byNumber = hasCommands && isHost ? labels.dismissByNumber : undefined
+  const askBy = inline.length > 0 || !isHost ? labels.askBy : labels.askAnywhere
   const parts = [
-    labels.dismissBy[change.provider],
-    hasCommands && conversation.enabled && (isHost || conversation.from !== "writers") ? labels.askBy : undefined,
+    ...(visible.length === 0 ? [] : [inline.length > 0 ? labels.dismissBy[change.provider] : byNumber]),
+    hasCommands && conversation.enabled && (isHost || conversation.from !== "writers") ? askBy : undefined,
     hasCommands && isHost ? labels.reviewAgain : undefined,
     guideUrl === undefined ? undefined : safe.link(labels.guide, guideUrl)
   ].filter((part) => part !== undefined)

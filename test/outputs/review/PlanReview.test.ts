@@ -129,9 +129,9 @@ describe("plan", () => {
       <details>
       <summary>Coverage: 1 file and 12 changed lines read, 1 skipped</summary>
 
-      **Read:** \`src/a.ts\`
+      **Read**: \`src/a.ts\`
 
-      **Not read, or not in full:**
+      **Not read, or not in full**
 
       - \`yarn.lock\`: excluded by configuration
 
@@ -192,11 +192,50 @@ describe("plan", () => {
     }
   })
 
-  it("posts a clean review too where skip_lgtm is off", () => {
+  it("states once that there are no problems where skip_lgtm is off: in the summary, else in a review", () => {
     const settings = workspace({}, { output_language: "en", skip_lgtm: false })
-    const list = operations(input([], { workspace: settings }))
-    expect(list.map(({ _tag }) => _tag)).toEqual(["Summary", "Review"])
-    expect(reviewsOf(list)[0]).toMatchObject({ event: "COMMENT", comments: [] })
+    const clean = (parts: typeof both) => operations(input([], { workspace: settings }), channel(), parts)
+    expect(clean(both).map(({ _tag }) => _tag)).toEqual(["Summary"])
+    expect(summaryOf(clean(both))).toContain("**No problems found.**")
+    const alone = clean({ lineComments: true, summary: false })
+    expect(alone).toMatchObject([{ _tag: "Review", event: "COMMENT", comments: [] }])
+    expect(alone.flatMap(bodiesOf).map(visible)).toEqual(["No problems found."])
+  })
+
+  it("refers to the summary in a review that requests changes without comments", () => {
+    const settings = channel({ review_event: "REQUEST_CHANGES" })
+    const minor = input([finding(1, { severity: "low" })])
+    const delivered = input([], {
+      analysis: analysis([], {
+        private: [{ finding: finding(2), salt: "5a17" }],
+        notices: [{ _tag: "DeliveredPrivately", count: 1 }]
+      })
+    })
+    const texts = (given: typeof minor, parts = both) =>
+      reviewsOf(operations(given, settings, parts)).map(({ body, event }) => [event, visible(body)])
+    const referring = [["REQUEST_CHANGES", "Changes requested, for the reasons in the summary."]]
+    expect([texts(minor), texts(delivered)]).toEqual([referring, referring])
+    const [[, text] = []] = texts(delivered, { lineComments: true, summary: false })
+    expect(text).toContain("1 problem was delivered to the maintainers only. It counts like others. No other problems")
+  })
+
+  it("names ways to dismiss and to ask that exist: by number without comments, none without findings", () => {
+    const last = (found: ReadonlyArray<ReturnType<typeof finding>>, review = {}) =>
+      /<sub>([^<]*)<\/sub>$/.exec(
+        visible(
+          summaryOf(
+            operations(
+              input(found, { workspace: workspace({}, { output_language: "en", skip_lgtm: false, ...review }) })
+            )
+          )
+        )
+      )?.[1]
+    const others = "ask: `/aicr ask` and the question · review again: `/aicr review`"
+    expect(last([])).toBe(others)
+    expect(last([finding(1, { severity: "low" })])).toBe(
+      `dismiss a finding: \`/aicr dismiss\` and its number · ${others}`
+    )
+    expect(last([finding(1, { severity: "low" })], { comment_commands: false })).not.toContain("/aicr")
   })
 
   it.each([
@@ -460,9 +499,10 @@ describe("a later round", () => {
   const tags = (...args: Parameters<typeof plan>) => operations(...args).map(({ _tag }) => _tag)
 
   it("posts that there are no problems only if it is the first one", () => {
-    expect(tags(given([], { round: round(1) }))).toEqual(["Summary", "Review"])
-    expect(tags(given([], { round: round(1, true) }))).toEqual(["Summary"])
-    expect(tags(given([]))).toEqual(["Summary"])
+    const parts = { lineComments: true, summary: false }
+    expect(tags(given([], { round: round(1) }), channel(), parts)).toEqual(["Review"])
+    expect(tags(given([], { round: round(1, true) }), channel(), parts)).toEqual([])
+    expect(tags(given([]), channel(), parts)).toEqual([])
   })
 
   it("requests changes again only for what is new", () => {
