@@ -101,12 +101,15 @@ export const dispatch = async (dialect: DemoDialect, context: Omit<ApiContext, "
 
 const matches = (template: string, path: string): Record<string, string> | undefined => {
   const wanted = template.split("/")
-  const given = path.split("/")
+  const parts = path.split("/")
+  // The last parameter of a template may be the rest of a path: {...path}.
+  const hasRest = wanted.at(-1)?.startsWith("{...") === true && parts.length >= wanted.length
+  const given = hasRest ? [...parts.slice(0, wanted.length - 1), parts.slice(wanted.length - 1).join("/")] : parts
   if (wanted.length !== given.length) return undefined
   const params: Record<string, string> = {}
   for (const [i, part] of wanted.entries()) {
     const value = given[i] ?? ""
-    if (part.startsWith("{")) params[part.slice(1, -1)] = decodeURIComponent(value)
+    if (part.startsWith("{")) params[part.replace(/^\{(?:\.{3})?|\}$/g, "")] = decodeURIComponent(value)
     else if (part !== value) return undefined
   }
   return params

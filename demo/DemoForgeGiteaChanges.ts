@@ -1,9 +1,9 @@
-/** Gitea's lists by which a service finds what changed: issues of an owner since a time, branches, statuses of a commit. */
+/** Gitea's lists by which a service finds what changed: issues of an owner since a time, branches, statuses of a commit. And its files. */
 import { findRepository, page } from "./DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoRoute } from "./DemoForgeDialect.ts"
 import { listTips, logCommits } from "./DemoForgeGit.ts"
 import { issueJson, statusJson } from "./DemoForgeGiteaJson.ts"
-import { updatedAt } from "./DemoForgeState.ts"
+import { readText, updatedAt } from "./DemoForgeState.ts"
 import type { DemoRepository } from "./DemoForgeState.ts"
 
 const pages = { name: "limit", standard: 30, most: 50 }
@@ -23,6 +23,15 @@ export const listChanged = (context: ApiContext, repositories: ReadonlyArray<Dem
     .toSorted((a, b) => b.id - a.id)
   const { headers, items } = page(context, pulls, pages)
   return { status: 200, headers, body: items.map((pull) => issueJson(pull, context.url)) }
+}
+
+/** Returns a file at a commit, as the contents API of each host does. */
+export const readContents = async ({ params, request }: ApiContext, repository: DemoRepository) => {
+  const path = params["path"] ?? ""
+  const text = await readText(repository, request.query.get("ref") ?? "main", path)
+  return text === undefined
+    ? undefined
+    : { status: 200, body: { path, encoding: "base64", content: Buffer.from(text).toString("base64") } }
 }
 
 const repo = "/repos/{owner}/{repo}"
@@ -54,6 +63,11 @@ export const changeRoutes: ReadonlyArray<DemoRoute> = [
       const body = items.map(({ id, name }) => ({ name, protected: protectedBranches.has(name), commit: { id } }))
       return { status: 200, headers, body }
     })
+  },
+  {
+    method: "GET",
+    path: `${repo}/contents/{...path}`,
+    answer: on(async (context, repository) => (await readContents(context, repository)) ?? missing)
   },
   {
     method: "GET",

@@ -17,8 +17,21 @@ const readComment = (context: ApiContext): ApiAnswer | undefined => {
   return undefined
 }
 
-const react = (context: ApiContext): ApiAnswer | undefined =>
-  readComment(context) === undefined ? undefined : { status: 201, body: { content: "eyes" } }
+/** Adds a reaction, once for each account and content. */
+const react = (context: ApiContext): ApiAnswer | undefined => {
+  const { body, user } = context.request
+  const content = typeof body === "object" && body !== null && "content" in body ? String(body.content) : ""
+  const id = Number(context.params["id"])
+  for (const { comments, reviews } of findRepository(context)?.pulls.values() ?? []) {
+    const comment = [...comments, ...reviews.flatMap((review) => review.comments)].find((one) => one.id === id)
+    if (comment === undefined) continue
+    const others = (comment.reactions ?? []).filter((one) => one.login !== user.login || one.content !== content)
+    comment.reactions = [...others, { login: user.login, content }]
+    context.state.version++
+    return { status: 201, body: { content } }
+  }
+  return undefined
+}
 
 const findPull = (context: ApiContext) => findRepository(context)?.pulls.get(Number(context.params["index"]))
 

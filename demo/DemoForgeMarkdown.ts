@@ -25,6 +25,7 @@ const inline = (text: string): string => {
     .replace(unescapedTags, "<$1>")
     .replace(/\\([\\`*_{}[\]()#+\-.!|~@>])/g, (_, char: string) => `&#${char.charCodeAt(0)};`)
     .replace(/\*\*(.+?)\*\*/g, "<strong>$1</strong>")
+    .replace(/~~(.+?)~~/g, "<s>$1</s>")
     .replace(/(^|[\s(])[*_](\S(?:.*?\S)?)[*_](?=[\s).,:;!?]|$)/g, "$1<em>$2</em>")
     .replace(/\[([^\]]+)\]\((https?:\/\/[^\s)]+|#[\w-]*)\)/g, '<a href="$2">$1</a>')
     .replace(/🛑|🔴|🟠|🟡|🔵/gu, (sign) => `<span class="severity ${dots[sign]}"></span>`)
@@ -73,7 +74,8 @@ export const renderMarkdown = (markdown: string): string => {
       rows.shift()
       html.push(fence(open[2] ?? "", code.join("\n")))
     } else if (heading !== null) {
-      const level = Math.min(6, (heading[1] ?? "").length + 1)
+      // The page has the first level, and the sections of a comment begin with "##".
+      const level = Math.max(2, (heading[1] ?? "").length)
       html.push(`<h${level}>${inline(heading[2] ?? "")}</h${level}>`)
     } else if (/^\s*\|.*\|\s*$/.test(row) && /^\s*\|[\s:|-]+\|\s*$/.test(rows[0] ?? "")) {
       html.push(table([row, ...takeWhile(rows, (next) => /^\s*\|/.test(next))]))

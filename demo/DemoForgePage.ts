@@ -1,8 +1,16 @@
 /** The pages of the demo forge: a list of pull requests, and one pull request with its comments at their lines. */
+import { createHash } from "node:crypto"
 import type { DiffFile, DiffLine } from "./DemoForgeDiff.ts"
 import { escapeHtml, renderMarkdown } from "./DemoForgeMarkdown.ts"
 import { script, styles } from "./DemoForgePageAssets.ts"
-import type { DemoPull, DemoRepository, DemoReview, DemoReviewComment, DemoStatus } from "./DemoForgeState.ts"
+import type {
+  DemoComment,
+  DemoPull,
+  DemoRepository,
+  DemoReview,
+  DemoReviewComment,
+  DemoStatus
+} from "./DemoForgeState.ts"
 
 const shell = (title: string, version: number, main: string): string => `<!doctype html>
 <html lang="en">
@@ -47,10 +55,18 @@ const statusBox = (pull: DemoPull): string => {
 const link = (target: string): string =>
   /^https?:\/\//.test(target) ? `<a href="${escapeHtml(target)}">Details</a>` : ""
 
-const note = (id: number, login: string, at: string, what: string, body: string, action = ""): string => `
+/** Reactions in words: a page must not depend on a font with colour emoji. */
+const reactionNames: Readonly<Record<string, string>> = { "+1": "thumbs up" }
+
+const reactionList = ({ reactions = [] }: Pick<DemoComment, "reactions">): string =>
+  reactions.length === 0
+    ? ""
+    : `<p class="reactions">${reactions.map(({ content, login }) => `<span class="bubble">${escapeHtml(login)}: ${reactionNames[content] ?? escapeHtml(content)}</span>`).join("")}</p>`
+
+const note = (id: number, login: string, at: string, what: string, body: string, action = "", below = ""): string => `
 <article class="note" id="issuecomment-${id}">
   <div class="note-head">${avatar(login)}<strong>${escapeHtml(login)}</strong><span class="muted">${what} ${when(at)}</span>${action}</div>
-  <div class="markdown">${renderMarkdown(body)}</div>
+  <div class="markdown">${renderMarkdown(body)}</div>${below}
 </article>`
 
 const verdicts: Readonly<Record<string, string>> = {
@@ -59,10 +75,12 @@ const verdicts: Readonly<Record<string, string>> = {
   REQUEST_CHANGES: "requested changes"
 }
 
+const visibleText = ({ body }: DemoReview): string => body.replace(/<!--[\s\S]*?-->/g, "").trim()
+
 /** A review whose text is one line is an event between the comments; its comments stand at their lines. */
 const reviewEvent = (review: DemoReview): string => {
   const what = `${verdicts[review.state] ?? "reviewed"} <code>${escapeHtml(review.commit.slice(0, 8))}</code>`
-  const text = review.body.replace(/<!--[\s\S]*?-->/g, "").trim()
+  const text = visibleText(review)
   if (text.includes("\n")) return note(review.id, review.user.login, review.createdAt, what, review.body)
   return `<div class="event" id="issuecomment-${review.id}">${avatar(review.user.login)}<strong>${escapeHtml(review.user.login)}</strong> <span>${what}</span> ${renderMarkdown(text)} ${when(review.createdAt)}</div>`
 }
@@ -74,14 +92,18 @@ interface Placed extends DemoReviewComment {
   readonly replyForm: string
 }
 
-/** Button that dismisses a comment at a line, and who did. */
+/** Programs reply in a thread by a review without a text, as they have to at Gitea. */
+const isReply = (comment: DemoReviewComment, review: DemoReview): boolean =>
+  comment.reply !== undefined || visibleText(review) === ""
+
+/** Button that resolves the conversation about a comment at a line, which dismisses it, and who did. */
 const dismissal = (comment: DemoReviewComment, page: string, visitor: string | undefined): string => {
   const by =
     comment.resolver === undefined
       ? ""
-      : `<span class="badge">Dismissed by ${escapeHtml(comment.resolver.login)}</span>`
-  if (visitor === undefined || comment.reply !== undefined) return by
-  const label = comment.resolver === undefined ? "Dismiss" : "Open again"
+      : `<span class="badge resolved">Resolved by ${escapeHtml(comment.resolver.login)}</span>`
+  if (visitor === undefined) return by
+  const label = comment.resolver === undefined ? "Resolve conversation" : "Unresolve conversation"
   return `${by}<form method="post" action="${page}/dismissals"><button name="comment" value="${comment.id}">${label}</button></form>`
 }
 
@@ -100,15 +122,17 @@ const thread = (comments: ReadonlyArray<Placed>, place: (comment: Placed) => str
   comments
     .map((comment) => {
       const { user, createdAt } = comment.reply ?? comment.review
-      const what = comment.reply === undefined ? place(comment) : "replied"
-      return note(comment.id, user.login, createdAt, what, comment.body, comment.action)
+      const what = isReply(comment, comment.review) ? "replied" : place(comment)
+      return note(comment.id, user.login, createdAt, what, comment.body, comment.action, reactionList(comment))
     })
     .join("") + (comments.at(-1)?.replyForm ?? "")
 
-const row = (line: DiffLine, comments: ReadonlyArray<Placed>): string => {
+/** `anchor`: address of the file within the page. */
+const row = (line: DiffLine, anchor: string, comments: ReadonlyArray<Placed>): string => {
   const sign = { context: " ", added: "+", removed: "-" }[line.kind]
   const marked = comments.length > 0 ? " marked" : ""
-  const code = `<tr class="${line.kind}${marked}"><td class="num">${line.oldLine ?? ""}</td><td class="num">${line.newLine ?? ""}</td><td class="code"><span class="sign">${sign}</span>${escapeHtml(line.text)}</td></tr>`
+  const place = line.newLine === undefined ? `L${line.oldLine}` : `R${line.newLine}`
+  const code = `<tr class="${line.kind}${marked}" id="${anchor}${place}"><td class="num">${line.oldLine ?? ""}</td><td class="num">${line.newLine ?? ""}</td><td class="code"><span class="sign">${sign}</span>${escapeHtml(line.text)}</td></tr>`
   return comments.length === 0
     ? code
     : `${code}<tr class="thread"><td colspan="3">${thread(comments, rangeOf)}</td></tr>`
@@ -119,6 +143,7 @@ const rangeOf = (comment: DemoReviewComment): string =>
 
 const fileBox = (file: DiffFile, comments: ReadonlyArray<Placed>): string => {
   const own = comments.filter((comment) => comment.path === file.path || comment.path === file.oldPath)
+  const anchor = `diff-${createHash("sha1").update(file.path).digest("hex")}`
   const at = (line: DiffLine) =>
     own.filter((comment) =>
       comment.side === "new" ? comment.line === line.newLine : line.kind === "removed" && comment.line === line.oldLine
@@ -132,7 +157,7 @@ const fileBox = (file: DiffFile, comments: ReadonlyArray<Placed>): string => {
   const bubble = own.length > 0 ? `<span class="bubble">${own.length} comment${own.length === 1 ? "" : "s"}</span>` : ""
   const hunks = file.hunks.map(
     (hunk) =>
-      `<tr class="hunk"><td class="num"></td><td class="num"></td><td class="code">${escapeHtml(hunk.header)}</td></tr>${hunk.lines.map((line) => row(line, at(line))).join("")}`
+      `<tr class="hunk"><td class="num"></td><td class="num"></td><td class="code">${escapeHtml(hunk.header)}</td></tr>${hunk.lines.map((line) => row(line, anchor, at(line))).join("")}`
   )
   const late = [...Map.groupBy(outdated, ({ line, side }) => `${side} ${line}`).values()].map((one) =>
     thread(one, (comment) => `${rangeOf(comment)}, outdated,`)
@@ -153,7 +178,7 @@ export const pullPage = (
     review.comments.map((comment) => ({
       ...comment,
       review,
-      action: dismissal(comment, page, visitor),
+      action: isReply(comment, review) ? "" : dismissal(comment, page, visitor),
       replyForm: replyForm(comment, page, visitor)
     }))
   )
@@ -165,11 +190,13 @@ export const pullPage = (
         comment.user.login,
         comment.createdAt,
         comment.updatedAt === comment.createdAt ? "commented" : "commented (edited)",
-        comment.body
+        comment.body,
+        "",
+        reactionList(comment)
       )
     })),
     ...pull.reviews
-      .filter((review) => review.body.replace(/<!--[\s\S]*?-->/g, "").trim() !== "")
+      .filter((review) => visibleText(review) !== "")
       .map((review) => ({
         at: review.createdAt,
         html: reviewEvent(review)
@@ -208,6 +235,29 @@ export const commitPage = (
 <p class="facts"><strong>${escapeHtml(commit.author)}</strong> committed <code>${escapeHtml(commit.id)}</code></p>
 ${files.map((file) => fileBox(file, [])).join("")}`
   )
+
+/** A file at a commit, as links to lines that no comment has point to it. */
+export const filePage = (
+  repository: DemoRepository,
+  { id, path, text }: { readonly id: string; readonly path: string; readonly text: string },
+  version: number
+): string => {
+  const rows = text
+    .replace(/\n$/, "")
+    .split("\n")
+    .map(
+      (line, index) =>
+        `<tr id="L${index + 1}"><td class="num">${index + 1}</td><td class="code">${escapeHtml(line)}</td></tr>`
+    )
+  return shell(
+    `${path} · ${id.slice(0, 8)}`,
+    version,
+    `
+<p class="crumb"><a href="/">All pull requests</a> / ${escapeHtml(repository.fullName)}</p>
+<h1>${escapeHtml(path)} <span class="muted">at ${escapeHtml(id.slice(0, 8))}</span></h1>
+<section class="card file"><div class="scroll"><table class="diff"><tbody>${rows.join("")}</tbody></table></div></section>`
+  )
+}
 
 export const indexPage = (repositories: ReadonlyArray<DemoRepository>, version: number): string => {
   const boxes = repositories.map((repository) => {

@@ -5,8 +5,8 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { dispatch } from "./DemoForgeDialect.ts"
 import type { ApiAnswer, ApiRequest, DemoDialect, DemoEvent } from "./DemoForgeDialect.ts"
 import { httpBackend } from "./DemoForgeGit.ts"
-import { commitPage, indexPage, pullPage } from "./DemoForgePage.ts"
-import { findCommit, computeDiff, refreshPulls } from "./DemoForgeState.ts"
+import { commitPage, filePage, indexPage, pullPage } from "./DemoForgePage.ts"
+import { findCommit, computeDiff, readText, refreshPulls } from "./DemoForgeState.ts"
 import type { DemoState, DemoUser } from "./DemoForgeState.ts"
 import { executeVisitorAction, parseVisitorAction } from "./DemoForgeVisitor.ts"
 import type { VisitorAction } from "./DemoForgeVisitor.ts"
@@ -159,13 +159,22 @@ const respondToVisitor = async (
   if (event !== undefined) options.onEvent?.(event)
 }
 
+/** Decodes a path; one that is not encoded properly names nothing. */
+const decodePath = (path: string): string => {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return ""
+  }
+}
+
 const respondWithPage = async (
   { options, state }: ForgeServer,
   response: ServerResponse,
   target: URL
 ): Promise<void> => {
   if (target.pathname === "/version") return writeJson(response, { status: 200, body: { version: state.version } })
-  const [, owner, name, number] = /^\/([^/]+)\/([^/]+)\/pulls?\/(\d+)$/.exec(target.pathname) ?? []
+  const [, owner, name, number] = /^\/([^/]+)\/([^/]+)\/pulls?\/(\d+)(?:\/files)?$/.exec(target.pathname) ?? []
   const pull = state.repositories.get(`${owner}/${name}`.toLowerCase())?.pulls.get(Number(number))
   if (pull !== undefined) {
     return writeHtml(response, 200, pullPage(pull, await computeDiff(pull), state.version, options.visitor))
@@ -176,6 +185,12 @@ const respondWithPage = async (
   if (repository !== undefined && shown !== undefined) {
     return writeHtml(response, 200, commitPage(repository, shown.commit, shown.files, state.version))
   }
+  const [, host, part, commit = "", path = ""] =
+    /^\/([^/]+)\/([^/]+)\/src\/commit\/([0-9a-f]{7,64})\/(.+)$/.exec(decodePath(target.pathname)) ?? []
+  const source = state.repositories.get(`${host}/${part}`.toLowerCase())
+  const text = source === undefined ? undefined : await readText(source, commit, path)
+  if (source !== undefined && text !== undefined)
+    return writeHtml(response, 200, filePage(source, { id: commit, path, text }, state.version))
   if (target.pathname === "/")
     return writeHtml(response, 200, indexPage([...state.repositories.values()], state.version))
   writeHtml(

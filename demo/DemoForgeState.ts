@@ -79,7 +79,11 @@ export interface DemoComment {
   readonly createdAt: string
   updatedAt: string
   body: string
+  reactions?: Reactions | undefined
 }
+
+/** Reactions of people and programs, oldest first. */
+type Reactions = ReadonlyArray<{ readonly login: string; readonly content: string }>
 
 export interface DemoReviewComment {
   readonly id: number
@@ -93,6 +97,7 @@ export interface DemoReviewComment {
   readonly reply?: { readonly user: DemoUser; readonly createdAt: string }
   /** Account that resolved the comment. */
   resolver?: DemoUser | undefined
+  reactions?: Reactions | undefined
 }
 
 export interface DemoReview {
@@ -344,6 +349,10 @@ export const computeDiff = ({ repository, base, head }: DemoPull): Promise<Reado
   }
   return files
 }
+
+/** Returns the text of a file at a commit or branch; undefined where that has no such file. */
+export const readText = ({ directory }: DemoRepository, ref: string, path: string): Promise<string | undefined> =>
+  git(directory, ["show", "--end-of-options", `${ref}:${path}`]).catch(() => undefined)
 
 /** One commit with what it changes; undefined when there is no such commit. */
 export const findCommit = async (repository: DemoRepository, id: string) => {

@@ -27,7 +27,10 @@ export const makeTerminal = (stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv)
   }
 }
 
+/** Shows a step of a review. Of a reply to a comment only what was written, or why nothing was. */
 export const showProgress = (terminal: Terminal, event: ProgressEvent): void => {
+  const isReply = event.targetKey.includes(":comment:")
+  if (isReply && event._tag !== "Published" && (event._tag !== "Finished" || event.reason === undefined)) return
   switch (event._tag) {
     case "Started":
       return terminal.step("started", `run ${terminal.dim(event.runId)} on ${event.head.slice(0, 10)}`)
@@ -66,7 +69,7 @@ export const showNextSteps = (
   terminal.step("1 push", `a fix, and read what it resolved: git clone -b ${branch} ${clone} parcels`)
   terminal.step("2 comment", "/aicr review or /aicr help, in the box on the page of the pull request")
   terminal.step("3 reply", "to a comment at a line: why, how to fix it, where else, or that it is wrong")
-  terminal.step("4 dismiss", "a comment at a line, then comment /aicr review: it is not raised again")
+  terminal.step("4 dismiss", "a finding by Resolve conversation, then comment /aicr review: it is not raised again")
 }
 
 const describeFinding = (terminal: Terminal, { problem, anchor }: Finding): string => {

@@ -180,12 +180,24 @@ describe("aicr demo", () => {
     const wait = (condition: () => boolean | Promise<boolean>, what: string) =>
       waitUntil(condition, { describe: () => `${what}\n${demo.said.stdout}${demo.said.stderr}`, timeout: 100_000 })
     await wait(() => demo.said.stdout.includes("Ctrl-C"), "the first review")
+    /** Checks that links to the host lead to a part of a page that it serves. */
+    const checkLinks = async (html: string) => {
+      const links = [...html.matchAll(/<a href="([^"]+)"/g)].map(([, href = ""]) => new URL(href, page))
+      const own = links.filter(({ host }) => host === new URL(page).host)
+      assert.isAbove(own.length, 8)
+      for (const { hash, href } of own) {
+        const response = await fetch(href)
+        assert.strictEqual(response.status, 200, href)
+        assert.include(await response.text(), hash === "" ? "" : `id="${hash.slice(1)}"`, href)
+      }
+    }
     const page = /^  read it at +(\S+)/m.exec(demo.said.stdout)?.[1] ?? ""
     const [, branch = "", url = ""] = /git clone -b (\S+) (\S+)/.exec(demo.said.stdout) ?? []
     const read = async () => (await fetch(page)).text()
     const submit = (form: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
       fetch(`${page}/${form}`, { method: "POST", body: new URLSearchParams(fields), redirect: "manual", headers })
 
+    await checkLinks(await read())
     assert.strictEqual((await submit("comments", { body: "/aicr help" }, { origin: "https://other.test" })).status, 403)
     assert.strictEqual((await submit("comments", { body: "x".repeat(300_000) })).status, 413)
     assert.strictEqual((await submit("comments", { body: "/aicr help" })).status, 303)
@@ -193,9 +205,13 @@ describe("aicr demo", () => {
 
     const [, id = ""] = /name="comment" value="(\d+)"/.exec(await read()) ?? []
     assert.strictEqual((await submit("replies", { comment: id, body: "Where else?" })).status, 303)
-    await wait(async () => (await read()).includes("Written by static demo rules"), "the reply in the thread")
+    await wait(
+      async () => (await read()).includes("in the lines that I can see"),
+      "the reply in the thread, from the code"
+    )
+    assert.match(await read(), /<span class="bubble">aicr: eyes</)
     assert.strictEqual((await submit("dismissals", { comment: id })).status, 303)
-    assert.include(await read(), "Dismissed by mika")
+    assert.include(await read(), "Resolved by mika")
 
     const work = join(demo.folder, "parcels")
     const git = (...args: ReadonlyArray<string>) =>
@@ -213,6 +229,8 @@ describe("aicr demo", () => {
     git("-C", work, "push", "--quiet", "origin", branch)
     await wait(async () => /1 fixed/.test(await read()), "the review of the fix")
     assert.match(await read(), /1 dismissed/)
+    assert.match(await read(), /<s>[^\n]+<\/s> · fixed/)
+    await checkLinks(await read())
     rmSync(work, { recursive: true })
   }, 240_000)
 

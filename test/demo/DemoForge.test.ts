@@ -231,6 +231,7 @@ describe("the page's parts", () => {
       "| A | B |\n| --- | --- |\n| 1 | 2 |",
       "<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>"
     ],
+    ["~~a **b**~~ c", "<p><s>a <strong>b</strong></s> c</p>"],
     ["- a\n- b", "<ul><li>a</li><li>b</li></ul>"]
   ])("render %j", (markdown, html) => {
     expect(renderMarkdown(markdown)).toBe(html)

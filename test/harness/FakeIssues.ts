@@ -1,6 +1,6 @@
 /** Issues, labels, files and commit comments in the format of the hosts, added to the dialects of the fake forge. */
-import { git, gitOnce } from "../../demo/DemoForgeGit.ts"
-import { listChanged } from "../../demo/DemoForgeGiteaChanges.ts"
+import { gitOnce } from "../../demo/DemoForgeGit.ts"
+import { listChanged, readContents } from "../../demo/DemoForgeGiteaChanges.ts"
 import { page, findRepository } from "../../demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../demo/DemoForgeDialect.ts"
 import type { DemoRepository, DemoUser } from "../../demo/DemoForgeState.ts"
@@ -153,14 +153,8 @@ const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> =>
   const numbered = ({ issues }: FakeIssues, { params }: ApiContext) =>
     issues.find(({ number }) => number === Number(params["number"]))
 
-  const file = async ({ request, params }: ApiContext, repository: DemoRepository): Promise<ApiAnswer> => {
-    const path = params["path"] ?? ""
-    const ref = request.query.get("ref") ?? "main"
-    const text = await git(repository.directory, ["show", `${ref}:${path}`]).catch(() => undefined)
-    return text === undefined
-      ? notFound
-      : { status: 200, body: { path, encoding: "base64", content: Buffer.from(text).toString("base64") } }
-  }
+  const file = async (context: ApiContext, repository: DemoRepository): Promise<ApiAnswer> =>
+    (await readContents(context, repository)) ?? notFound
   const author = async (context: ApiContext, fake: FakeIssues, repository: DemoRepository): Promise<ApiAnswer> => {
     const sha = context.params["sha"] ?? ""
     const log = await gitOnce(repository.directory, ["log", "-1", "--format=%ae%n%cI", sha]).catch(() => undefined)
@@ -401,7 +395,7 @@ const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> =>
           { method: "GET", path: `${repo}/repository/commits/{sha}`, answer: on(author) }
         ]
       : [
-          { method: "GET", path: `${repo}/contents/{path}`, answer: on((context, _, own) => file(context, own)) },
+          { method: "GET", path: `${repo}/contents/{...path}`, answer: on((context, _, own) => file(context, own)) },
           {
             method: "GET",
             path: kind === "gitea" ? `${repo}/git/commits/{sha}` : `${repo}/commits/{sha}`,
