@@ -110,6 +110,25 @@ it("names the reason for which a review without problems posted nothing, and no 
   expect(last({ findings: 0, status: "failed" })).not.toBe(clean)
 })
 
+it("counts the comments that a summary was written with, and names the lines that its review could not have", () => {
+  const at = "2026-03-04T12:00:00.000Z"
+  const row = { id: "p", channel: "c", status: "sent", attempts: 0, created_at: at, updated_at: at } as const
+  const joined = { ...row, operation: "Summary", comments: 2, url: "https://git.test/1#review-1" }
+  const alone = { ...row, operation: "Summary", url: "https://git.test/1#comment-1" }
+  const error = verbatimReason("line must be part of the diff")
+  const apart = { ...row, operation: "Review", status: "failed" as const, comments: 1, error }
+  const list = (...publications: ReadonlyArray<typeof joined | typeof alone | typeof apart>) =>
+    formatStory(story([run({ findings: 2, publications })]))
+      .slice(1)
+      .map((line) => line.trim())
+      .slice(0, publications.length)
+  expect(list(joined)).toEqual(["c Summary with 2 comments: sent https://git.test/1#review-1"])
+  expect(list(alone, apart)).toEqual([
+    "c Summary: sent https://git.test/1#comment-1",
+    "c Review with 1 comment: failed: line must be part of the diff"
+  ])
+})
+
 it("names the decision of a reply in place of what a review without problems did", () => {
   const conclusion = { _tag: "ReplyLimitReached", limit: "review.conversation.limits.change_day", count: 40 } as const
   const lines = formatStory(story([run({ findings: 0, conclusion })])).map((line) => line.trim())

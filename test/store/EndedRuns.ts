@@ -73,12 +73,12 @@ export const publishRun: (
   return id
 })
 
-/** Marks the publications of a run as sent. */
-export const sendAll = Effect.fnUntraced(function* (id: string) {
+/** Marks the publications of a run as sent. `posted`: the comments that each has at the host. */
+export const sendAll = Effect.fnUntraced(function* (id: string, posted?: ReadonlyArray<string>) {
   const outbox = yield* Outbox
   for (const row of yield* outbox.ofRun(id)) {
     const publisher = yield* outbox.takeOver(row.targetKey, 3)
-    yield* outbox.move(row.id, "pending", { status: "sent" }, publisher, 4)
+    yield* outbox.move(row.id, "pending", { status: "sent", ...(posted === undefined ? {} : { posted }) }, publisher, 4)
   }
 })
 

@@ -3,7 +3,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { findQuantile } from "../../src/domain/DurationHistogram.ts"
-import { ReservationId } from "../../src/domain/Keys.ts"
+import { OperationId, ReservationId } from "../../src/domain/Keys.ts"
 import { Usd } from "../../src/domain/Money.ts"
 import type { RunCounts } from "../../src/domain/RunCounts.ts"
 import { dayMillis, hourMillis } from "../../src/domain/StatisticsPeriods.ts"
@@ -120,8 +120,14 @@ describe.each(databases)("statistics in $name", ({ layer: fresh }) => {
       Effect.gen(function* () {
         const statistics = yield* Statistics
         const yesterday = now - dayMillis
-        const comment = { operation: { _tag: "CommitComment", head: "a".repeat(40), body: "b" } } as const
-        const review = Effect.fnUntraced(function* (number: number, team: string, at: number, waited: number) {
+        const head = "a".repeat(40)
+        const review = { operationId: OperationId.make("r"), event: "COMMENT", body: "", comments: [] } as const
+        // A summary is the first comment that people read, alone and with the comments of its review.
+        const written = [
+          { operation: { _tag: "CommitComment", head, body: "b" } },
+          { operation: { _tag: "Summary", head, body: "b", review } }
+        ] as const
+        const publish = Effect.fnUntraced(function* (number: number, team: string, at: number, waited: number) {
           // The time of an entry's id is that of its admission; `sendAll` sends at 4.
           const entryId = firstIdAt(Math.max(0, 4 - waited))
           const id = yield* publishRun({
@@ -129,15 +135,15 @@ describe.each(databases)("statistics in $name", ({ layer: fresh }) => {
             team,
             entryId: `${entryId.slice(0, -2)}${10 + number}`,
             startedAt: at - 1,
-            publications: [comment]
+            publications: written.slice(number % written.length).slice(0, 1)
           })
           yield* sendAll(id)
           yield* settle(id, at)
           return id
         })
-        const first = yield* review(1, "payments", yesterday, 3)
-        yield* review(2, "payments", now, 0)
-        yield* review(3, "search", now, 9)
+        const first = yield* publish(1, "payments", yesterday, 3)
+        yield* publish(2, "payments", now, 0)
+        yield* publish(3, "search", now, 9)
         const runs = yield* Runs
         const ruled = yield* runs.get(first)
         assert.strictEqual(ruled?.team, "payments")

@@ -211,6 +211,7 @@ const Publications = ({ run }: { readonly run: RunDetails }) => {
                 {tValue("operation", comments !== undefined && operation === "Summary" ? "Review" : operation)}
               </ExternalLink>{" "}
               <span className="quiet">{channel}</span>
+              {comments === undefined ? null : <p className="quiet">{t("run.comments", { count: comments })}</p>}
               {operation === "Statement" && status === "sent" ? <StatementDownload run={run.id} /> : null}
               {error === undefined ? null : (
                 <p className={status === "nothing_to_do" ? "quiet" : "error-text"}>{tReason(error)}</p>

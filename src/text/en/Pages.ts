@@ -869,6 +869,7 @@ export const pageTexts = {
   "run.again.done": "Requested: {status}",
   "run.analyzing": "analyzing",
   "run.attempts": "Failed attempts: {count}",
+  "run.comments": "Comments at lines: {count}",
   "run.base": "Compared with",
   "run.cancel": "Cancel the run",
   "run.cancel.cancelled": "The run was cancelled",

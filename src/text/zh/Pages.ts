@@ -853,6 +853,7 @@ export const pageTexts = {
   "run.again.done": "已请求：{status}",
   "run.analyzing": "分析中",
   "run.attempts": "{count} 次失败尝试",
+  "run.comments": "代码行上的评论：{count} 条",
   "run.base": "对比基准",
   "run.cancel": "取消评审",
   "run.cancel.cancelled": "评审已取消",

@@ -5,6 +5,7 @@ import type { Analysis } from "../../../src/domain/Analysis.ts"
 import type { Finding } from "../../../src/domain/Problem.ts"
 import { Usd } from "../../../src/domain/Money.ts"
 import { newId } from "../../../src/domain/Ids.ts"
+import { OperationId } from "../../../src/domain/Keys.ts"
 import { Objects } from "../../../src/store/Objects.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import { RunLogs } from "../../../src/store/RunLogs.ts"
@@ -107,6 +108,25 @@ describe("runs", () => {
     assert.deepStrictEqual(what, ["succeeded"])
     const [publication] = listOf(body["publications"])
     assert.include(publication, { created_at: "1970-01-01T00:00:02.000Z", updated_at: "1970-01-01T00:00:00.004Z" })
+  })
+
+  it("count the comments that a summary was written with, and no text of them", async () => {
+    const comment = { path: "a.ts", side: "new", line: 1, body: "the text of a comment" } as const
+    const review = { operationId: OperationId.make("r"), event: "COMMENT", body: "", comments: [comment] } as const
+    const operation = { _tag: "Summary", head: "a".repeat(40), body: "the text of a summary", review } as const
+    const id = await admin.run(
+      Effect.gen(function* () {
+        const run = yield* publishRun({ repo: "acme/joined", number: 9, publications: [{ operation }] })
+        yield* sendAll(run, ["f"])
+        yield* settle(run, 5000)
+        return run
+      })
+    )
+    const { body } = await get(`/runs/${id}`)
+    const [publication, ...others] = listOf(body["publications"])
+    assert.include(publication, { operation: "Summary", status: "sent", comments: 1 })
+    assert.deepStrictEqual(others, [])
+    assert.notInclude(JSON.stringify(body["publications"]), "the text of")
   })
 
   it("show their steps in the order of time, each followed by its parts", async () => {
