@@ -245,15 +245,21 @@ describe("a command with a comment", () => {
     )
   const reactions = Effect.flatMap(Host, (host) => Ref.get(host.reactions))
 
-  it.effect.each(["dismiss", "reopen", "pause"] as const)(
-    "%s is refused to the author of the change, without a reaction",
-    (name) =>
-      Effect.gen(function* () {
-        yield* Ref.set((yield* Host).author, "Dana")
-        const { event } = yield* settled({ command: { name }, comment })
-        assert.deepStrictEqual(event?.outcomeReason, { _tag: "MayNotDismiss", person: "dana" })
-        assert.deepStrictEqual(yield* reactions, [])
-      }).pipe(Effect.provide(world("createComment")))
+  it.effect.each([
+    { name: "dismiss" },
+    { name: "reopen" },
+    { name: "pause" },
+    { name: "remember", text: "tests may use eval" },
+    { name: "remember" },
+    { name: "forget", id: "0a1b2c3d" }
+  ] as const)("$name is refused to the author of the change, without a reaction", (command) =>
+    Effect.gen(function* () {
+      yield* Ref.set((yield* Host).author, "Dana")
+      const { event } = yield* settled({ command, comment })
+      assert.deepStrictEqual(yield* Ref.get((yield* Host).bodies), [])
+      assert.deepStrictEqual(event?.outcomeReason, { _tag: "MayNotDismiss", person: "dana" })
+      assert.deepStrictEqual(yield* reactions, [])
+    }).pipe(Effect.provide(world("createComment")))
   )
 
   it.effect.each<readonly [Host["Service"]["at"], ReadonlyArray<string>, RegExp]>([
