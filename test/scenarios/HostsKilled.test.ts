@@ -10,6 +10,7 @@ import { DatabaseSync } from "node:sqlite"
 import { expect, it, onTestFinished } from "vitest"
 import { stringify } from "yaml"
 import type { Fault } from "../../demo/DemoForge.ts"
+import { maxLosses } from "../../src/domain/Entry.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import { AicrProcess } from "../harness/AicrProcess.ts"
 import { startChatPlatform } from "../harness/ChatPlatform.ts"
@@ -66,20 +67,18 @@ const expected: Record<ForgeKind, object> = {
   gitlab: { inline: ["src/sum.ts:4"], comments: 1, issues: 2, notes: 1 }
 }
 
-const unfinished = (path: string): number => {
+const countRows = (path: string, query: string): number => {
   const database = new DatabaseSync(path, { readOnly: true })
   try {
-    const [row] = database
-      .prepare(
-        `SELECT (SELECT count(*) FROM events WHERE work IS NOT NULL AND outcome IS NULL)
-              + (SELECT count(*) FROM publications WHERE status IN ('pending', 'sending', 'unknown')) AS open`
-      )
-      .all()
-    return Number(row?.["open"])
+    const [row] = database.prepare(`SELECT (${query}) AS found`).all()
+    return Number(row?.["found"])
   } finally {
     database.close()
   }
 }
+const unfinished = `(SELECT count(*) FROM events WHERE work IS NOT NULL AND outcome IS NULL)
+  + (SELECT count(*) FROM publications WHERE status IN ('pending', 'sending', 'unknown'))`
+const analysed = "SELECT count(DISTINCT run_id) FROM publications WHERE kind = 'Issues'"
 
 /** Writes that the host processes before the process dies: both ways of alternating, spread over the hosts. */
 const cases = [
@@ -167,8 +166,12 @@ it.each(all)(
     let armed = false
     /** Admits the write at which the last process died, and the ones in between. */
     let pass = isWhole ? 0 : odd
+    let reviews = 0
+    const areAnalysed = () => reviews === 2 || (reviews = countRows(database, analysed)) === 2
     const strike = (): Fault | undefined => {
       if (!armed) return { kind: "cut" }
+      // An entry that lost the last of its workers is dead, with its reason: on a busy machine a review takes as long as several processes live.
+      if (kills >= maxLosses - 1 && !areAnalysed()) return undefined
       if (pass-- > 0) return undefined
       armed = false
       const done = ++kills % 2 === odd
@@ -187,7 +190,8 @@ it.each(all)(
       )
       if (opened.status !== 202 || pushed.status !== 202) throw new Error(JSON.stringify([opened, pushed]))
     }
-    const finished = () => unfinished(database) === 0 && repository.statuses.get(pull.head)?.at(-1)?.state === "success"
+    const finished = () =>
+      countRows(database, unfinished) === 0 && repository.statuses.get(pull.head)?.at(-1)?.state === "success"
     for (let life = 0; ; life++) {
       expect(life).toBeLessThan(80)
       killed = Promise.withResolvers<void>()
