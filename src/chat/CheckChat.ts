@@ -15,7 +15,8 @@ import { challengeFeishu, challengeWecom } from "./platform/Challenge.ts"
 import { withinDailyPersons } from "./DailyPersons.ts"
 import { discover } from "./feishu/Session.ts"
 import { listAt, numberAt, textAt } from "./platform/ReadJson.ts"
-import { openSlackConversation } from "./SlackMessages.ts"
+import { isSlackPerson, openSlackConversation } from "./SlackMessages.ts"
+import { neededSlackScopes } from "./SlackScopes.ts"
 import { receiveMode } from "./ReceiveMode.ts"
 
 export interface ChatPoint {
@@ -28,6 +29,9 @@ export interface ChatPoint {
 type Checked = Effect.Effect<string, ForgeError | CheckFailed>
 
 interface Subject {
+  readonly snapshot: Snapshot
+  /** Name of the connection. */
+  readonly id: string
   readonly connection: ChatConnection
   readonly secret: Redacted.Redacted
   /** Recipient of the test message. */
@@ -141,18 +145,33 @@ const wecomApp: Row = {
   })
 }
 
+const slackApi = ({ connection, secret }: Subject) =>
+  Effect.map(ChatApps, (apps) => apps.slack({ baseUrl: platformUrl("slack", connection.base_url), token: secret }))
+
+/** Compares the scopes of the token with those that the configuration needs. */
+const slackScopes = Effect.fnUntraced(function* (subject: Subject) {
+  const { id, snapshot, to } = subject
+  const needed = neededSlackScopes(snapshot.document, id, to !== undefined && isSlackPerson(to))
+  const granted = yield* (yield* slackApi(subject)).scopes
+  if (granted === undefined) return yield* invalid("the platform did not name the scopes of the token")
+  const missing = needed.filter(([scope]) => !granted.has(scope))
+  if (missing.length > 0)
+    return yield* invalid(
+      `missing: ${missing.map(([scope, use]) => `${scope} (${use})`).join(", ")}; add them and install the app again`
+    )
+  return needed.map(([scope]) => scope).join(", ")
+})
+
 /** Checks the token of the bot; that of the app is for the long connection. */
 const slackApp: Row = {
-  token: Effect.fnUntraced(function* ({ connection, secret }) {
-    const baseUrl = platformUrl("slack", connection.base_url)
-    const response = yield* (yield* ChatApps).slack({ baseUrl, token: secret }).write("auth.test", {})
+  token: Effect.fnUntraced(function* (subject) {
+    const response = yield* (yield* slackApi(subject)).write("auth.test", {})
     return `bot ${textAt(response, ["user"]) ?? ""} of ${textAt(response, ["team"]) ?? "the workspace"}`
   }),
-  permissions: undefined,
+  permissions: slackScopes,
   receiving: undefined,
-  message: Effect.fnUntraced(function* ({ connection, secret }, to) {
-    const baseUrl = platformUrl("slack", connection.base_url)
-    const api = (yield* ChatApps).slack({ baseUrl, token: secret })
+  message: Effect.fnUntraced(function* (subject, to) {
+    const api = yield* slackApi(subject)
     yield* api.write("chat.postMessage", { channel: yield* openSlackConversation(api, to), text: testText })
     return `sent to ${to}`
   })
@@ -223,7 +242,7 @@ export const checkChat = Effect.fnUntraced(function* (snapshot: Snapshot, id: st
   if (isBot && mode === "callback")
     return [first, yield* checkCallback(snapshot, id, connection)] satisfies ReadonlyArray<ChatPoint>
   if (secret === undefined) return failed(`${secretName}_env is not set`)
-  const subject: Subject = { connection, secret, to }
+  const subject: Subject = { snapshot, id, connection, secret, to }
   const token = row === undefined ? undefined : yield* report("token", row.token(subject))
   const usable = row !== undefined && token?.state === "ok" ? row : undefined
   const more: ReadonlyArray<Effect.Effect<ChatPoint, never, ChatSends>> = [

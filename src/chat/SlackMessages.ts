@@ -14,11 +14,11 @@ interface SlackPlace {
 
 const eventType = "aicr_message"
 
-const isPerson = (id: string): boolean => /^[UW]/.test(id)
+export const isSlackPerson = (id: string): boolean => /^[UW]/.test(id)
 
 /** Returns the conversation of this id: that of the app with one person for the id of a person (scope `im:write`). Opening it has no effect on people. */
 export const openSlackConversation = ({ write }: SlackApi, id: string) =>
-  isPerson(id)
+  isSlackPerson(id)
     ? Effect.map(write("conversations.open", { users: id }), (response) => textAt(response, ["channel", "id"]) ?? id)
     : Effect.succeed(id)
 

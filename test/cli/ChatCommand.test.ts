@@ -7,27 +7,34 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { parse, stringify } from "yaml"
 import { chatDocument, chatEnv, longDocument } from "../harness/ChatPeople.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
+import { FakeSlack, slackTokens } from "../harness/FakeSlack.ts"
 import { Installation } from "../harness/Installation.ts"
 import { runAicr } from "../harness/RunAicr.ts"
 
 describe("aicr chat check", { timeout: 120_000 }, () => {
   let platform: FakeChatPlatform
+  let slack: FakeSlack
   let installation: Installation
   const env = {
     ...chatEnv,
     FEISHU_SECRET: platformSecrets.feishu,
     WECOM_SECRET: platformSecrets.wecom,
-    BOT_SECRET: platformSecrets.wecomBot
+    BOT_SECRET: platformSecrets.wecomBot,
+    SLACK_APP: slackTokens.app,
+    SLACK_BOT: slackTokens.bot
   }
 
   beforeAll(async () => {
     platform = await FakeChatPlatform.start()
+    slack = await FakeSlack.start()
+    const tokens = { app_token_env: "SLACK_APP", bot_token_env: "SLACK_BOT" }
     const callbacks = chatDocument(platform.url, {})
     const long = longDocument(platform.url, {})
     const connections = {
       ...callbacks.connections,
       "long-lark": long.connections.lark,
       "long-bot": long.connections.bot,
+      slack: { kind: "slack_app", base_url: slack.url, ...tokens },
       silent: { ...callbacks.connections.corp, callback: { enabled: false } }
     }
     installation = await Installation.make({ queue: "sqlite", im: { connections }, env })
@@ -40,6 +47,7 @@ describe("aicr chat check", { timeout: 120_000 }, () => {
   afterAll(async () => {
     await installation?.[Symbol.asyncDispose]()
     await platform?.[Symbol.asyncDispose]()
+    await slack?.[Symbol.asyncDispose]()
   })
 
   const check = (...args: ReadonlyArray<string>) => checkWith({}, ...args)
@@ -58,6 +66,7 @@ describe("aicr chat check", { timeout: 120_000 }, () => {
     ["bot", [], ["connection ok", "receiving ok"]],
     ["long-lark", [], ["connection ok", "token ok", "permissions ok", "receiving ok", "message skipped"]],
     ["long-bot", [], ["connection ok", "receiving skipped"]],
+    ["slack", ["--to", "UADA"], ["connection ok", "token ok", "permissions ok", "receiving skipped", "message ok"]],
     ["silent", [], ["connection ok", "token ok", "permissions ok", "receiving skipped", "message skipped"]]
   ] as const)("reports what works: %s", async (connection, args, expected) => {
     const { code, out, points } = await check(connection, ...args)
@@ -126,6 +135,14 @@ describe("aicr chat check", { timeout: 120_000 }, () => {
     expect(targets).toEqual(["aicr.example.test/callbacks/im/lark"])
     proxy.close()
     proxy.closeAllConnections()
+  })
+
+  it("names a missing scope of a Slack app, which direct messages need", async () => {
+    slack.scopes = slack.scopes.filter((scope) => scope !== "im:write")
+    expect((await check("slack")).points).toContain("permissions ok")
+    const { code, out, points } = await check("slack", "--to", "UADA")
+    expect([code, points[2]]).toEqual([2, "permissions failed"])
+    expect(out).toContain("missing: im:write (direct messages); add them and install the app again")
   })
 
   it("names missing permissions, a wrong secret, and an address that does not respond", async () => {

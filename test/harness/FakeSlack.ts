@@ -11,6 +11,12 @@ import { field, isObject, isText } from "./Fields.ts"
 
 export const slackTokens = { app: "xapp-1-A1-s3cret", bot: "xoxb-1-s3cret" } as const
 
+/** Scopes of the manifest in docs/chat-slack.md. */
+const slackScopes =
+  "app_mentions:read chat:write im:history im:write channels:history groups:history channels:read groups:read usergroups:read".split(
+    " "
+  )
+
 interface SlackMessageSeen {
   readonly channel: string
   readonly thread: string | undefined
@@ -63,6 +69,8 @@ export class FakeSlack implements AsyncDisposable {
   /** Milliseconds in which an envelope has to be acknowledged. */
   ackMillis = 3000
   isSocketMode = true
+  /** Scopes of the bot token, which Slack names in the header of each response. */
+  scopes: ReadonlyArray<string> = slackScopes
   url = ""
   /** Connections that were opened. */
   opened = 0
@@ -205,7 +213,9 @@ export class FakeSlack implements AsyncDisposable {
     const token = request.headers.authorization?.replace("Bearer ", "") ?? ""
     const result = this.#respond(method, token, body, url.searchParams)
     if (fault === "lost") return void request.socket.destroy()
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(result))
+    response
+      .writeHead(200, { "content-type": "application/json", "x-oauth-scopes": this.scopes.join(",") })
+      .end(JSON.stringify(result))
   }
 
   #respond(method: string, token: string, body: object, query: URLSearchParams): object {

@@ -171,9 +171,15 @@ const send = async (call: PlatformRequest, signal: AbortSignal): Promise<HostRes
   }
 }
 
-export const callPlatform = Effect.fnUntraced(function* (
+interface PlatformResponse {
+  readonly body: JsonObject
+  readonly headers: HostResponse["headers"]
+}
+
+/** Returns the headers too, in which some platforms report the rights of a token. */
+export const callWithHeaders = Effect.fnUntraced(function* (
   call: PlatformRequest
-): Effect.fn.Return<JsonObject, ForgeError> {
+): Effect.fn.Return<PlatformResponse, ForgeError> {
   const timeout = Duration.toMillis(yield* ResponseTimeout)
   const { operation, secrets, writes } = call
   const now = yield* Clock.currentTimeMillis
@@ -182,5 +188,8 @@ export const callPlatform = Effect.fnUntraced(function* (
     catch: (cause) => toMissingResponse({ operation, writes, secrets, now }, cause)
   })
   const read = readResponse(call, response)
-  return read instanceof ForgeError ? yield* read : read
+  return read instanceof ForgeError ? yield* read : { body: read, headers: response.headers }
 })
+
+export const callPlatform = (call: PlatformRequest): Effect.Effect<JsonObject, ForgeError> =>
+  Effect.map(callWithHeaders(call), ({ body }) => body)

@@ -2,7 +2,7 @@
 import { Effect, Redacted } from "effect"
 import type { ForgeError } from "../../forge/ForgeError.ts"
 import { readPages } from "../members/DirectoryReader.ts"
-import { callPlatform } from "../platform/PlatformCall.ts"
+import { callPlatform, callWithHeaders } from "../platform/PlatformCall.ts"
 import { textAt } from "../platform/ReadJson.ts"
 import type { JsonObject } from "../platform/ReadJson.ts"
 
@@ -21,6 +21,8 @@ export interface SlackApi {
     items: (page: JsonObject) => ReadonlyArray<unknown>
   ) => Effect.Effect<ReadonlyArray<unknown>, ForgeError>
   readonly write: (method: string, body: object) => Effect.Effect<JsonObject, ForgeError>
+  /** Reads the scopes of the token; undefined if the response does not name them. */
+  readonly scopes: Effect.Effect<ReadonlySet<string> | undefined, ForgeError>
 }
 
 export const makeSlackApi = ({ baseUrl, token }: SlackToken): SlackApi => {
@@ -35,6 +37,15 @@ export const makeSlackApi = ({ baseUrl, token }: SlackToken): SlackApi => {
       writes: false,
       secrets
     })
+  const post = (method: string, body: object) => ({
+    operation: `POST ${method}`,
+    method: "POST" as const,
+    url: `${baseUrl}/${method}`,
+    headers,
+    body,
+    writes: true,
+    secrets
+  })
   return {
     read,
     readAll: (method, query, items) =>
@@ -44,15 +55,9 @@ export const makeSlackApi = ({ baseUrl, token }: SlackToken): SlackApi => {
           next: textAt(page, ["response_metadata", "next_cursor"], 2048)
         }))
       ),
-    write: (method, body) =>
-      callPlatform({
-        operation: `POST ${method}`,
-        method: "POST",
-        url: `${baseUrl}/${method}`,
-        headers,
-        body,
-        writes: true,
-        secrets
-      })
+    write: (method, body) => callPlatform(post(method, body)),
+    scopes: Effect.map(callWithHeaders(post("auth.test", {})), ({ headers: { "x-oauth-scopes": names } }) =>
+      names === undefined ? undefined : new Set(names.split(",").map((name) => name.trim()))
+    )
   }
 }
