@@ -1,6 +1,7 @@
 /** SARIF of unknown origin: what is read of it, within which bounds, and which changed file a URI names. */
 import { describe, expect, it } from "vitest"
 import { pathOfUri, readSarif } from "../../src/review/Sarif.ts"
+import { osvMessage, osvReport } from "./OsvReport.ts"
 
 const result = (over: Record<string, unknown> = {}, region: Record<string, unknown> = { startLine: 3 }) => ({
   ruleId: "no-eval",
@@ -20,17 +21,12 @@ describe("SARIF", () => {
   })
 
   it("of osv-scanner is read: its results name a lock file and no line", () => {
-    const message = "Package 'minimist@1.2.0' is vulnerable to 'CVE-2021-44906' (also known as 'GHSA-xvch-5gv4-984h')."
-    const one = {
-      ruleId: "CVE-2021-44906",
-      ruleIndex: 0,
-      level: "warning",
-      message: { text: message },
-      locations: [{ physicalLocation: { artifactLocation: { uri: "file:///work/package-lock.json" } } }]
-    }
-    expect(readSarif(sarif([one], "osv-scanner"))).toEqual([
-      { tool: "osv-scanner", rule: "CVE-2021-44906", message, uri: "file:///work/package-lock.json" }
-    ])
+    const one = { id: "CVE-2021-44906", aliases: ["GHSA-xvch-5gv4-984h"], dependency: "minimist@1.2.0" }
+    const uris = ["file:///work/package-lock.json", "web/package-lock.json"]
+    expect(readSarif(osvReport(uris.map((uri) => ({ ...one, uri }))))).toEqual(
+      uris.map((uri) => ({ tool: "osv-scanner", rule: one.id, message: osvMessage({ ...one, uri }), uri }))
+    )
+    expect(readSarif(osvReport([]))).toEqual([])
   })
 
   it("is bounded, without signs that mean something in a comment", () => {

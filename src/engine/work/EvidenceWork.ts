@@ -1,4 +1,8 @@
-/** Results of other tools on the changed lines: shown with the pass of their file, and cited by findings on the same lines. */
+/**
+ * Results of other tools on the changed lines: shown with the pass of their file, and cited by findings on the same lines. Results about a changed file
+ * as a whole that is not read, such as a lock file, are shown with the files of its folder.
+ */
+import type { SkipReason } from "../../domain/Coverage.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { showName } from "../../domain/Text.ts"
 import { scrubSecrets } from "../../review/Secrets.ts"
@@ -10,7 +14,14 @@ interface Evidence extends Omit<ToolResult, "uri"> {
   readonly path: string
   /** True if it comes from an artifact of CI, false if from a file of the repository. */
   readonly isFromCi: boolean
+  /** Folder of its file if the file is not read. */
+  readonly folder: string | undefined
 }
+
+/** Reasons why a file is not read, and results about it may still matter: its manifest is read. */
+const shownUnread: ReadonlySet<SkipReason> = new Set(["excluded", "generated", "max_files", "too_large", "long_lines"])
+
+const folderOf = (path: string): string => path.slice(0, path.lastIndexOf("/") + 1)
 
 /** Results on changed lines that are kept, and those of one pass that are shown. */
 const maxKept = 1000
@@ -21,11 +32,12 @@ const maxCited = 3
 export const makeEvidenceWork = (read: ReadState) => {
   const kept: Array<Evidence> = []
 
-  const isShown = ({ path, start = 1, end = Infinity }: Evidence): boolean =>
+  const isShown = ({ folder, path, start = 1, end = Infinity }: Evidence): boolean =>
     read.selected.files.some(
       (file) =>
-        file.path === path &&
-        file.hunks.some(({ newStart, newLines }) => start < newStart + newLines && end >= newStart)
+        folder === folderOf(file.path) ||
+        (file.path === path &&
+          file.hunks.some(({ newStart, newLines }) => start < newStart + newLines && end >= newStart))
     )
 
   const evidenceOn = ({ anchor }: Finding): ReadonlyArray<Evidence> =>
@@ -48,13 +60,18 @@ export const makeEvidenceWork = (read: ReadState) => {
   }
 
   const keep = (results: ReadonlyArray<ToolResult>, isFromCi: boolean): number => {
-    const paths = new Set(read.selected.files.map(({ path }) => path))
+    const { files, skipped } = read.selected
+    const paths = new Set(files.map(({ path }) => path))
+    const unread = new Set(skipped.filter(({ reason }) => shownUnread.has(reason)).map(({ path }) => path))
+    const changed = new Set([...paths, ...unread])
     const before = kept.length
     for (const { uri, ...result } of results) {
       if (kept.length === maxKept) break
-      const path = pathOfUri(uri, paths)
-      const one = path === undefined ? undefined : { ...result, path, isFromCi, message: scrubSecrets(result.message) }
-      if (one !== undefined && isShown(one)) kept.push(one)
+      const path = pathOfUri(uri, result.start === undefined ? changed : paths)
+      if (path === undefined) continue
+      const folder = unread.has(path) ? folderOf(path) : undefined
+      const one = { ...result, path, folder, isFromCi, message: scrubSecrets(result.message) }
+      if (isShown(one)) kept.push(one)
     }
     return kept.length - before
   }
@@ -77,8 +94,9 @@ export const makeEvidenceWork = (read: ReadState) => {
     /** Returns lines about results in these files; "" without any. */
     evidenceFor: (paths: ReadonlyArray<string>): string => {
       const wanted = new Set(paths)
+      const folders = new Set(paths.map(folderOf))
       return kept
-        .filter(({ path }) => wanted.has(path))
+        .filter(({ folder, path }) => wanted.has(path) || (folder !== undefined && folders.has(folder)))
         .slice(0, maxShown)
         .map(
           (one) =>

@@ -1,6 +1,7 @@
 /** Results of other tools: shown with the changed lines they are about, cited by findings there, and never findings themselves. */
 import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
+import { osvReport } from "../../review/OsvReport.ts"
 import { makeRepository } from "../../vcs/Repository.ts"
 import { emptyReport, runEngine } from "../Fixture.ts"
 import type { EngineOptions } from "../Fixture.ts"
@@ -51,6 +52,9 @@ const review = (files: ReadonlyArray<string>, outside: Outside = {}) =>
       })
   })
 
+const shownIn = (briefs: Awaited<ReturnType<typeof review>>["briefs"]) =>
+  briefs[0]?.prompt.split("<results-of-tools ")[1]?.split("\n").slice(1, -1)
+
 describe("results of other tools", () => {
   it("are shown with their file, and cited by findings on their lines", async () => {
     const { analysis, briefs } = await review(["out/lint.sarif"])
@@ -64,17 +68,42 @@ describe("results of other tools", () => {
   })
 
   it("about a file as a whole are shown with it, and cited by no finding", async () => {
-    const whole = (uri: string) => ({ ...result(uri, 1, "Package 'a@1.0.0' is vulnerable"), ruleId: "CVE-2021-44906" })
-    const results = ["file:///work/src/a.ts", "file:///work/b.ts"].map((uri) => ({
-      ...whole(uri),
-      locations: [{ physicalLocation: { artifactLocation: { uri } } }]
-    }))
-    const text = JSON.stringify({ runs: [{ tool: { driver: { name: "osv-scanner" } }, results }] })
+    const advisory = { id: "CVE-2021-44906", aliases: [], dependency: "minimist@1.2.0" }
+    const text = osvReport(["file:///work/src/a.ts", "file:///work/b.ts"].map((uri) => ({ ...advisory, uri })))
     const { analysis, briefs } = await review(["osv.sarif"], { readLocal: () => Effect.succeed(text) })
-    const shown = briefs[0]?.prompt.split("<results-of-tools ")[1]?.split("\n").slice(1, -1)
-    expect(shown).toEqual(["src/a.ts: `osv-scanner` rule `CVE-2021-44906`: Package 'a@1.0.0' is vulnerable"])
+    expect(shownIn(briefs)).toEqual([
+      "src/a.ts: `osv-scanner` rule `CVE-2021-44906`: Package 'minimist@1.2.0' is vulnerable to 'CVE-2021-44906'."
+    ])
     expect(analysis.findings.map(({ problem }) => problem.message)).toEqual(["eval(x) is wrong.", "run(x) is wrong."])
   })
+
+  it.each(["package-lock.json", "Cargo.lock"])(
+    "about %s, which is not read, are shown with its manifest",
+    async (lock) => {
+      const own = makeRepository()
+      const write = (version: string) => {
+        for (const folder of ["", "web/", "other/"]) own.write(`${folder}${lock}`, `{ "minimist": "${version}" }\n`)
+        own.write("package.json", `{ "dependencies": { "minimist": "${version}" } }\n`)
+        own.write("web/index.ts", `load("${version}")\n`)
+        return own.commit()
+      }
+      const range = { repository: own, base: write("1.0.0"), head: write("1.2.0") }
+      const one = { id: "CVE-2021-44906", aliases: ["GHSA-xvch-5gv4-984h"], dependency: "minimist@1.2.0" }
+      const uris = [`file:///work/${lock}`, `web/${lock}`, `other/${lock}`, `file:///elsewhere/package.json.lock`]
+      const { analysis, briefs } = await runEngine({
+        ...range,
+        review: { evidence: { sarif: ["osv.sarif"] } },
+        readLocal: () => Effect.succeed(osvReport(uris.map((uri) => ({ ...one, uri })))),
+        agent: () => Effect.succeed(emptyReport)
+      })
+      expect(analysis.coverage.reviewed).toEqual(["package.json", "web/index.ts"])
+      const text = "`osv-scanner` rule `CVE-2021-44906`: Package 'minimist@1.2.0' is vulnerable to 'CVE-2021-44906'"
+      expect(shownIn(briefs)?.map((line) => line.split(" (also")[0])).toEqual([
+        `${lock}: ${text}`,
+        `web/${lock}: ${text}`
+      ])
+    }
+  )
 
   it("that cannot be read are named", async () => {
     const { analysis, briefs } = await review(["out/none.sarif", "out/text.sarif"])
