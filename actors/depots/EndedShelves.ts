@@ -1,12 +1,12 @@
 /**
  * Records the ends of shelved changelists, after which it is decided what became of their findings (actors/outcomes): their submits, and that
  * they were deleted without one. A hook reports the number that a changelist had before its submit; one that was not renumbered has the number
- * of its shelf. No hook reports a deleted shelf: the search for missed changes finds it, and submits that no hook reported.
+ * of its shelf. The search for missed changes finds deleted shelves, and submits, that no hook reported.
  */
 import { createHash } from "node:crypto"
 import { Clock, Duration, Effect, Result } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
-import type { TriggerProfile } from "../../src/config/Snapshot.ts"
+import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
 import type { StoreError } from "../../src/database/StoreError.ts"
 import type { CatchUpOccasion } from "../../src/domain/CatchUpOccasion.ts"
 import { numberOrBranch, readShelfName } from "../../src/domain/Change.ts"
@@ -21,8 +21,9 @@ import type { OpenShelf } from "../../src/store/Settlements.ts"
 import { CheckoutError } from "../../src/vcs/Checkout.ts"
 import { toTriggerServer } from "../../src/vcs/ConfiguredServer.ts"
 import { SubmittedChanges } from "../../src/vcs/SubmittedChanges.ts"
-import type { EndedShelf, ShelvesRequest } from "../../src/vcs/SubmittedChanges.ts"
-import type { Found, HookReport } from "./SelectTriggers.ts"
+import type { ShelvesRequest } from "../../src/vcs/SubmittedChanges.ts"
+import { settled, toFailed, toUnreadable, whyNot } from "./SelectTriggers.ts"
+import type { Found, HookReport, RoutedEvent } from "./SelectTriggers.ts"
 
 /** Records of a number that are read: the newest deliveries about the shelf. */
 const maxRecords = 200
@@ -145,6 +146,62 @@ const readEnds = Effect.fnUntraced(function* (server: ShelvesRequest["server"], 
     .pipe(Effect.timeoutOrElse({ duration: Duration.seconds(searchSeconds), orElse: () => timeout }))
 })
 
+/** Returns the shelves of a trigger whose findings have no outcome. */
+const readOpen = (trigger: TriggerProfile) =>
+  Effect.map(
+    Effect.flatMap(Settlements, (settlements) => settlements.openShelves(trigger.name)),
+    (open) => open.flatMap((one) => toShelf(trigger, one) ?? [])
+  )
+
+/** Returns the ends of those shelves that no longer exist. */
+const findEnds = (
+  trigger: TriggerProfile,
+  server: ShelvesRequest["server"],
+  shelves: ReadonlyArray<Shelf & Pick<OpenShelf, "decidedAt">>,
+  occasion: Omit<Occasion, "id" | "head">
+) =>
+  Effect.map(readEnds(server, shelves), (read) => {
+    const ended = new Map(read.map((end) => [Number(end.changelist), end]))
+    return shelves.flatMap((shelf) => {
+      const end = ended.get(shelf.number)
+      if (end === undefined) return []
+      const { submittedAs: head } = end
+      // A shelf that is made again may be deleted again: its outcomes are newer then.
+      const id: Occasion["id"] = head === undefined ? ["abandoned", shelf.decidedAt] : ["submitted", head]
+      return [toEnd(trigger, shelf, { ...occasion, id, head })]
+    })
+  })
+
+/**
+ * Routes a report that a shelf is deleted. The server decides whether it is: its trigger may run before that, and files of a shelf may be deleted
+ * while others remain.
+ */
+export const routeDeleted = Effect.fnUntraced(function* (
+  { event, routing, triggers }: HookReport,
+  snapshot: Snapshot
+): Effect.fn.Return<RoutedEvent, StoreError, Receipts | Settlements | SubmittedChanges> {
+  const { revision, user } = routing
+  const rule = { _tag: "ReportedBy", event: event.id } as const
+  const occasion = { event: event.event, action: undefined, rule, receivedAt: event.receivedAt, sender: user }
+  let found = 0
+  let ended = 0
+  for (const trigger of triggers) {
+    const shelves = (yield* readOpen(trigger)).filter(({ number }) => number === Number(revision))
+    if (shelves.length === 0) continue
+    found += shelves.length
+    const server = toTriggerServer(trigger, snapshot)
+    if (server === undefined || "_tag" in server) return whyNot([toUnreadable(trigger, server)], routing)
+    const ends = yield* Effect.result(findEnds(trigger, server, shelves, occasion))
+    if (Result.isFailure(ends)) return whyNot([toFailed(trigger, ends.failure)], routing)
+    yield* storeEnds(ends.success, { reported_by: event.id })
+    ended += ends.success.length
+  }
+  if (found === 0) return settled("skipped", { _tag: "ShelfWithoutFindings", revision })
+  return ended < found
+    ? { _tag: "Waiting", reason: { _tag: "ShelfExists", revision }, isOutage: false }
+    : settled("executed", { _tag: "ShelfEnded", revision })
+})
+
 /** Stores the ends of shelves that no longer exist. Returns why it could not search for them. */
 export const searchShelves = Effect.fnUntraced(function* ({
   occasion,
@@ -155,30 +212,16 @@ export const searchShelves = Effect.fnUntraced(function* ({
 }): Effect.fn.Return<Reason | undefined, StoreError, ConfigStore | Receipts | Settlements | SubmittedChanges> {
   if (trigger.kind !== "perforce") return undefined
   const server = toTriggerServer(trigger, (yield* ConfigStore).current())
-  const open = yield* (yield* Settlements).openShelves(trigger.name)
-  if (server === undefined || "_tag" in server || open.length === 0) return undefined
-  const shelves = open.flatMap((one) => toShelf(trigger, one) ?? [])
-  const read = yield* Effect.result(readEnds(server, shelves))
-  if (Result.isFailure(read)) {
-    const { reason: failure, why } = read.failure
+  const shelves = yield* readOpen(trigger)
+  if (server === undefined || "_tag" in server || shelves.length === 0) return undefined
+  const rule = { _tag: "FoundWithoutReport", trigger: trigger.name } as const
+  const receivedAt = yield* Clock.currentTimeMillis
+  const own = { event: "catch_up", action: occasion, rule, receivedAt, sender: undefined }
+  const ends = yield* Effect.result(findEnds(trigger, server, shelves, own))
+  if (Result.isFailure(ends)) {
+    const { reason: failure, why } = ends.failure
     return { _tag: "ServerFailed", failure, trigger: trigger.name, reason: why }
   }
-  const receivedAt = yield* Clock.currentTimeMillis
-  const toOccasion = ({ submittedAs }: EndedShelf, decidedAt: number): Occasion => ({
-    // A shelf that is made again may be deleted again: its outcomes are newer then.
-    id: submittedAs === undefined ? ["abandoned", decidedAt] : ["submitted", submittedAs],
-    event: "catch_up",
-    action: occasion,
-    rule: { _tag: "FoundWithoutReport", trigger: trigger.name },
-    receivedAt,
-    head: submittedAs,
-    sender: undefined
-  })
-  const ended = new Map(read.success.map((end) => [Number(end.changelist), end]))
-  const ends = shelves.flatMap((shelf) => {
-    const end = ended.get(shelf.number)
-    return end === undefined ? [] : [toEnd(trigger, shelf, toOccasion(end, shelf.decidedAt))]
-  })
-  yield* storeEnds(ends, { occasion })
+  yield* storeEnds(ends.success, { occasion })
   return undefined
 })

@@ -175,7 +175,7 @@ const readReports = Effect.fnUntraced(function* (
     const times = new Map(part.map(({ at, revision }) => [String(revision), at]))
     for (const event of yield* receipts.reported(trigger.kind, [...times.keys()])) {
       const { deliveryKey: key, outcome, outcomeReason, receivedAt, routing } = event
-      if (routing === undefined || outcome === "failed") continue
+      if (routing === undefined || routing.isShelfDeleted === true || outcome === "failed") continue
       const why = outcomeReason?._tag
       if (why === "ReportedChangelistUnknown" || why === "ReportedRevisionUnknown") continue
       const at = times.get(routing.revision)

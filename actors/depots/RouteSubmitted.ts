@@ -21,8 +21,8 @@ import type { EventRecord, StoredEvent } from "../../src/store/Receipts.ts"
 import { CheckoutError } from "../../src/vcs/Checkout.ts"
 import { toTriggerServer } from "../../src/vcs/ConfiguredServer.ts"
 import { SubmittedChanges } from "../../src/vcs/SubmittedChanges.ts"
-import { recordSubmits } from "./EndedShelves.ts"
-import { refuseUnattributed, select, settled } from "./SelectTriggers.ts"
+import { recordSubmits, routeDeleted } from "./EndedShelves.ts"
+import { refuseUnattributed, select, settled, toFailed, toUnreadable } from "./SelectTriggers.ts"
 import type { Found, HookReport, RoutedEvent, Selected, TriggerReply } from "./SelectTriggers.ts"
 import { WorkspaceScheduler } from "../scheduling/WorkspaceScheduler.ts"
 import { joinReasons } from "../../src/domain/Reason.ts"
@@ -43,11 +43,14 @@ const storedAtOnce = 32
 export const routeSubmitted = Effect.fnUntraced(function* (reports: ReadonlyArray<HookReport>, snapshot: Snapshot) {
   const routed = new Map<string, RoutedEvent>()
   const matched: Array<Matched> = []
-  const attributed = reports.flatMap((report) => {
+  const attributed: Array<HookReport> = []
+  for (const report of reports) {
+    const { event, routing } = report
     const refused = refuseUnattributed(report)
-    if (refused !== undefined) routed.set(report.event.id, refused)
-    return refused === undefined ? [report] : []
-  })
+    if (refused !== undefined) routed.set(event.id, refused)
+    else if (routing.isShelfDeleted === true) routed.set(event.id, yield* routeDeleted(report, snapshot))
+    else attributed.push(report)
+  }
   const revisions = [...new Set(attributed.map(({ routing }) => routing.revision))]
   const described = new Map(
     yield* Effect.forEach(
@@ -80,15 +83,7 @@ const describe = Effect.fnUntraced(function* (
   revisions: ReadonlyArray<string>
 ): Effect.fn.Return<(revision: string) => TriggerReply, never, SubmittedChanges> {
   const server = toTriggerServer(trigger, snapshot)
-  if (server === undefined || "_tag" in server) {
-    const failed: TriggerReply = {
-      _tag: "Failed",
-      trigger,
-      reason: { _tag: "ServerNotReadable", reason: server ?? { _tag: "OwnerTrigger", trigger: trigger.name } },
-      isOutage: false
-    }
-    return () => failed
-  }
+  if (server === undefined || "_tag" in server) return () => toUnreadable(trigger, server)
   const seconds = replySeconds + revisions.length * secondsPerRevision
   const timeout = new CheckoutError({ reason: "unreachable", why: { _tag: "ServerSlow", seconds } })
   const result = yield* (yield* SubmittedChanges)
@@ -99,13 +94,6 @@ const describe = Effect.fnUntraced(function* (
     if (one._tag === "Failure") return toFailed(trigger, one.failure)
     return one.success === undefined ? { _tag: "Absent" } : { _tag: "Found", trigger, submitted: one.success }
   }
-})
-
-const toFailed = (trigger: TriggerProfile, { reason, why }: CheckoutError): TriggerReply => ({
-  _tag: "Failed",
-  trigger,
-  reason: { _tag: "ServerFailed", failure: reason, trigger: trigger.name, reason: why },
-  isOutage: reason === "unreachable" || reason === "disk"
 })
 
 type Admitted = Extract<StreamDecision, { readonly _tag: "Admitted" }>

@@ -6,6 +6,7 @@ import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
 import type { DepotChange } from "../../src/domain/DepotChange.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { StoredEvent } from "../../src/store/Receipts.ts"
+import type { CheckoutError } from "../../src/vcs/Checkout.ts"
 import type { SubmittedChange } from "../../src/vcs/SubmittedChanges.ts"
 
 export type RoutedEvent =
@@ -138,6 +139,21 @@ export type TriggerReply =
       readonly isOutage: boolean
     }
 
+export const toFailed = (trigger: TriggerProfile, { reason, why }: CheckoutError): TriggerReply => ({
+  _tag: "Failed",
+  trigger,
+  reason: { _tag: "ServerFailed", failure: reason, trigger: trigger.name, reason: why },
+  isOutage: reason === "unreachable" || reason === "disk"
+})
+
+/** `why`: undefined if the credentials of the trigger are on other nodes. */
+export const toUnreadable = (trigger: TriggerProfile, why: Reason | undefined): TriggerReply => ({
+  _tag: "Failed",
+  trigger,
+  reason: { _tag: "ServerNotReadable", reason: why ?? { _tag: "OwnerTrigger", trigger: trigger.name } },
+  isOutage: false
+})
+
 /** Selects the repository of the report: by its UUID, by the changed paths, and if several remain, by the author. */
 const narrow = <A extends { readonly submitted: SubmittedChange }>(
   found: ReadonlyArray<A>,
@@ -152,7 +168,7 @@ const narrow = <A extends { readonly submitted: SubmittedChange }>(
   return same.length > 1 && user !== undefined ? same.filter(({ submitted }) => submitted.author === user) : same
 }
 
-const whyNot = (found: ReadonlyArray<TriggerReply>, { revision, vcs }: DepotChange): RoutedEvent => {
+export const whyNot = (found: ReadonlyArray<TriggerReply>, { revision, vcs }: DepotChange): RoutedEvent => {
   const failures = found.flatMap((one) => (one._tag === "Failed" ? [one] : []))
   const [failure] = failures.toSorted((a, b) => Number(b.isOutage) - Number(a.isOutage))
   if (failure === undefined) {

@@ -3,9 +3,10 @@
 # background, repeats a failed call once, and writes errors to a log on this machine.
 #
 # Install on the Perforce server, as lines of `p4 triggers` (`aicr hooks print p4` prints them with the paths of a configuration). The second
-# line reviews changelists before their submit:
+# line reviews changelists before their submit, and the third one reports that their shelves were deleted:
 #   aicr-submit change-commit //depot/main/... "/path/to/p4-trigger.sh %change% %user% %client% //depot/main/... %oldchange%"
 #   aicr-shelve shelve-commit //depot/main/... "/path/to/p4-trigger.sh %change% %user% %client% //depot/main/..."
+#   aicr-delete shelve-delete //depot/main/... "/path/to/p4-trigger.sh %change% %user% %client% //depot/main/... deleted"
 #
 # Settings, from the environment or from p4-trigger.conf in the folder of this file (NAME=value lines of shell):
 #   AICR_URL       base URL of aicr, with its path prefix: https://aicr.example (required)
@@ -16,6 +17,7 @@
 #   AICR_LOG       log file; default: $TMPDIR/aicr-p4-trigger.log
 #   AICR_TIMEOUT   timeout of one call in seconds; default: 10
 #   AICR_RETRY_AFTER  seconds until the call is repeated once; default: 15
+#   AICR_DELETED_AFTER  seconds until a deleted shelf is reported, because its trigger runs before the files are deleted; default: 5
 #   AICR_CA_FILE   certificate authorities to trust
 
 name=p4-trigger
@@ -36,7 +38,7 @@ send() {
       curl --config - --silent --show-error --max-time "${AICR_TIMEOUT:-10}" ${AICR_CA_FILE:+--cacert "$AICR_CA_FILE"} \
         --write-out '\n%{http_code}' --request POST \
         --data-urlencode "change=$change" --data-urlencode "user=$user" --data-urlencode "client=$client" \
-        --data-urlencode "depot_path=$path" ${old:+--data-urlencode "old_change=$old"} \
+        --data-urlencode "depot_path=$path" ${old:+--data-urlencode "old_change=$old"} ${deleted:+--data-urlencode "shelf_deleted=1"} \
         ${AICR_TRIGGER:+--data-urlencode "trigger=$AICR_TRIGGER"} "${AICR_URL%/}/triggers/$endpoint" 2>&1 | tail -c 2000
   )
   case ${answer##*
@@ -47,7 +49,8 @@ send() {
 }
 
 report() {
-  change=$1 user=$2 client=$3 path=$4 old=$5
+  change=$1 user=$2 client=$3 path=$4 old=$5 deleted=
+  case $old in deleted) old= deleted=1 ;; esac
   case $change in '' | *[!0-9]*) say 'called without a changelist: is %change% in the trigger line?'; return ;; esac
   [ -n "$AICR_URL" ] || { say "changelist $change not reported: AICR_URL is not set"; return; }
   key=$AICR_API_KEY
@@ -57,6 +60,7 @@ report() {
   key=$(printf '%s\n' "$key" | tr -d '\r' | sed 's/[\\"]/\\&/g; q')
   command -v curl >/dev/null 2>&1 || { say "changelist $change not reported: curl is not installed"; return; }
 
+  [ -z "$deleted" ] || sleep "${AICR_DELETED_AFTER:-5}"
   # A changelist keeps its number when it is shelved again, so each call of this script is a report of its own.
   call=p4-$change-$(date -u '+%Y%m%d%H%M%S')-$$
   # One repetition, for a service that restarts; the service recognises a report that arrives twice.

@@ -53,7 +53,7 @@ const toDepotPath = (path: string | undefined): string => {
   return `${clean}/...`
 }
 
-/** Lines of the table of triggers: three per trigger profile would be too many for one depot, so paths are listed once. */
+/** Lines of the table of triggers. Each path is listed once, although several triggers may have it. */
 export const perforceHooks = (snapshot: Snapshot, { folder, trigger }: HookOptions): ReadonlyArray<string> => {
   const script = `${folder}/p4-trigger.sh`
   const paths = [
@@ -69,7 +69,8 @@ export const perforceHooks = (snapshot: Snapshot, { folder, trigger }: HookOptio
     const call = `"${script} %change% %user% %client% %quote%${path}%quote%`
     return [
       `\taicr-submit${suffix} change-commit ${target} ${call} %oldchange%"`,
-      `\taicr-shelve${suffix} shelve-commit ${target} ${call}"`
+      `\taicr-shelve${suffix} shelve-commit ${target} ${call}"`,
+      `\taicr-delete${suffix} shelve-delete ${target} ${call} deleted"`
     ]
   })
   return [
@@ -77,7 +78,7 @@ export const perforceHooks = (snapshot: Snapshot, { folder, trigger }: HookOptio
     ...settings(snapshot),
     `AICR_TRIGGER=${quote(trigger.name)}`,
     "",
-    "# Add these lines below `Triggers:` in `p4 triggers`. Leave out aicr-shelve to review submitted changelists only.",
+    "# Add these lines below `Triggers:` in `p4 triggers`. Leave out aicr-shelve and aicr-delete to review submitted changelists only.",
     ...lines
   ]
 }

@@ -24,6 +24,8 @@ export const DepotChange = Schema.Struct({
   description: Schema.optional(Schema.String),
   /** Workspaces that the caller's key opens; absent: all. */
   workspaces: Schema.optional(Schema.Array(Schema.String)),
+  /** A shelf of Perforce is deleted; absent: a change was submitted or shelved. */
+  isShelfDeleted: Schema.optional(Schema.Literal(true)),
   /** Person who requested the review of this revision of `trigger`; absent: a hook reported it. */
   requestedBy: Schema.optional(Schema.String)
 })

@@ -178,7 +178,9 @@ const authorOf = (outer: Reader, value: unknown): ManualRequest["author"] => {
 const perforce = (fields: Fields): TriggerPayload => {
   const read = new Reader(fields)
   const revision = read.number(["change", "changelist", "cl"])
+  const deleted = read.number(["shelf_deleted"]) ?? "0"
   const change = {
+    ...(deleted === "0" ? {} : { isShelfDeleted: true as const }),
     trigger: read.text(["trigger"], limits.name),
     base: read.number(["old_change"]),
     user: read.text(["user", "username", "submitter", "p4_user"], limits.name),

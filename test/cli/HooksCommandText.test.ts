@@ -33,8 +33,10 @@ describe("hooks", () => {
       assert.deepStrictEqual(lines.slice(6), [
         '\taicr-submit-1 change-commit "//game/main art/..." "/opt/hooks/p4-trigger.sh %change% %user% %client% %quote%//game/main art/...%quote% %oldchange%"',
         '\taicr-shelve-1 shelve-commit "//game/main art/..." "/opt/hooks/p4-trigger.sh %change% %user% %client% %quote%//game/main art/...%quote%"',
+        '\taicr-delete-1 shelve-delete "//game/main art/..." "/opt/hooks/p4-trigger.sh %change% %user% %client% %quote%//game/main art/...%quote% deleted"',
         '\taicr-submit-2 change-commit //tools/... "/opt/hooks/p4-trigger.sh %change% %user% %client% %quote%//tools/...%quote% %oldchange%"',
-        '\taicr-shelve-2 shelve-commit //tools/... "/opt/hooks/p4-trigger.sh %change% %user% %client% %quote%//tools/...%quote%"'
+        '\taicr-shelve-2 shelve-commit //tools/... "/opt/hooks/p4-trigger.sh %change% %user% %client% %quote%//tools/...%quote%"',
+        '\taicr-delete-2 shelve-delete //tools/... "/opt/hooks/p4-trigger.sh %change% %user% %client% %quote%//tools/...%quote% deleted"'
       ])
     })
   )

@@ -96,16 +96,21 @@ describe("hook scripts", () => {
     assert.strictEqual(await log(), "")
   })
 
-  it("report a shelf each time it is shelved, and the number before a submit; other shells do the same", async () => {
+  it("report a shelf each time it is shelved, its end, and the number before a submit; other shells do the same", async () => {
+    const rest = { user: "ada", client: "ws", path: "//depot/...", files: [] }
     for (const shell of ["/bin/dash", "/bin/bash"].filter((path) => existsSync(path))) {
       const before = (await events()).length
       await run(p4, ["12", "ada", "ws", "//depot/..."], configured(), shell)
       await run(p4, ["12", "ada", "ws", "//depot/..."], configured(), shell)
       await run(p4, ["13", "ada", "ws", "//depot/...", "12"], configured(), shell)
-      await waitUntil(async () => (await events()).length === before + 3, {
-        describe: () => `three reports by ${shell}`
+      const deleted = { ...configured(), AICR_DELETED_AFTER: "0" }
+      await run(p4, ["14", "ada", "ws", "//depot/...", "deleted"], deleted, shell)
+      await waitUntil(async () => (await events()).length === before + 4, {
+        describe: () => `four reports by ${shell}`
       })
     }
+    const ends = (await events()).flatMap(({ routing }) => (routing?.isShelfDeleted === true ? [routing] : []))
+    assert.deepInclude(ends, { vcs: "perforce", revision: "14", isShelfDeleted: true, ...rest })
     const routed = (await events()).map(({ routing }) => [routing?.revision, routing?.base])
     assert.deepInclude(routed, ["13", "12"])
     assert.strictEqual(await log(), "")

@@ -190,7 +190,7 @@ const outcomeOf = (shelf: string) =>
     `SELECT outcome, settled, settled_at, settled_head, base_ref, merged_by FROM finding_outcomes WHERE target_key LIKE '%@=${shelf}'`
   )
 
-it("what became of the findings of a shelf is decided when it is submitted, also if the process is killed then", async () => {
+it("what became of the findings of a shelf is decided within a minute of its submit or deletion, also if the process is killed then", async () => {
   const { aicr, depot } = world
   await aicr.start()
   const main = "//Ace/main/src/main.c"
@@ -221,6 +221,22 @@ it("what became of the findings of a shelf is decided when it is submitted, also
     expect(outcomeOf(shelf)).toMatchObject([{ outcome, ...at }])
     expect(Number(outcomeOf(shelf)[0]?.["settled_at"]) - submittedAt).toBeLessThan(60_000)
   }
+
+  const shelf = depot.shelve("Abandoned", { files: { [main]: "int main() { return 1; }\n" } })
+  await trigger(shelf, "ada", "ada-laptop", "//Ace/...")
+  await waitUntil(() => outcomeOf(shelf).length === 1, { timeout: 60_000, describe: () => aicr.log.slice(-6000) })
+  // The trigger of the server runs before the shelf is deleted.
+  const deletedAt = Date.now()
+  await trigger(shelf, "ada", "ada-laptop", "//Ace/...", "deleted")
+  depot.abandon(shelf)
+  await waitUntil(() => outcomeOf(shelf)[0]?.["settled"] === "closed", {
+    timeout: 60_000,
+    describe: () => `the end of ${shelf}: ${JSON.stringify(events())} ${aicr.log.slice(-6000)}`
+  })
+  expect(outcomeOf(shelf)).toMatchObject([{ outcome: "open", merged_by: null }])
+  expect(Number(outcomeOf(shelf)[0]?.["settled_at"]) - deletedAt).toBeLessThan(60_000)
+  const reason = `the shelf of changelist ${shelf} is deleted: it is decided what became of its findings`
+  expect(events()).toContainEqual(expect.objectContaining({ outcome: "executed", reason }))
 }, 240_000)
 
 it("shelves that were deleted, or submitted without a report, are found when the killed process starts again", async () => {

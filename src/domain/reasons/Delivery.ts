@@ -26,6 +26,10 @@ export const deliveryReasons = {
   /** The server of no trigger has what a hook or a person names. */
   ReportedRevisionUnknown: { revision: "text" },
   ReportedChangelistUnknown: { revision: "text" },
+  /** A report that a shelf was deleted. */
+  ShelfEnded: { revision: "text" },
+  ShelfExists: { revision: "text" },
+  ShelfWithoutFindings: { revision: "text" },
   /** The part of the configuration or of the delivery that decided. */
   ReportedBy: { event: "text" },
   RequestedBy: { name: "text" },

@@ -8,6 +8,9 @@ export const deliveryTexts = {
     "revision_not_found: no trigger's repository has revision {revision}, or its user may not read it",
   ReportedChangelistUnknown:
     "revision_not_found: no trigger's server has changelist {revision}, or its user may not read it",
+  ShelfEnded: "the shelf of changelist {revision} is deleted: it is decided what became of its findings",
+  ShelfExists: "the shelf of changelist {revision} still exists",
+  ShelfWithoutFindings: "the shelf of changelist {revision} has no finding without an outcome",
   HelpPosted: "the help text is posted",
   FindingDismissed: "{name} dismissed the finding[[: {reason}]]",
   FindingReopened: "{name} reopened the finding",

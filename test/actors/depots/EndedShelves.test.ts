@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { searchShelves } from "../../../actors/depots/EndedShelves.ts"
+import { routeDeleted, searchShelves } from "../../../actors/depots/EndedShelves.ts"
 import { readEndedShelf } from "../../../actors/outcomes/EndedShelf.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
@@ -19,6 +19,7 @@ import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
 import type { EndedShelf, ShelvesRequest } from "../../../src/vcs/SubmittedChanges.ts"
 import { actorStores } from "../../harness/ActorParts.ts"
 import { analysis } from "../../store/Fixtures.ts"
+import { routingReceipt } from "../../store/Fixtures.ts"
 import { publishing } from "../../store/Outcomes.ts"
 
 const document = {
@@ -46,6 +47,15 @@ const search = Effect.gen(function* () {
   return yield* searchShelves({ occasion: "beat", trigger })
 })
 
+/** Routes a report that a shelf is deleted. */
+const deleted = Effect.fnUntraced(function* (revision: string) {
+  const snapshot = (yield* ConfigStore).current()
+  const trigger = snapshot.triggers.get("main") ?? (yield* Effect.die("no trigger"))
+  const routing = { vcs: "perforce", revision, files: [], isShelfDeleted: true } as const
+  const event = { ...routingReceipt(routing), duplicates: 0 }
+  return yield* routeDeleted({ event, routing, triggers: [trigger] }, snapshot)
+})
+
 /** Publishes a review of a shelf with one finding. */
 const reviewed = Effect.fnUntraced(function* (number: number, head: string) {
   const options = {
@@ -64,12 +74,14 @@ const ends = Effect.map(
   (events) => events.map(({ action, event, facts, rule }) => ({ action, event, ...facts, rule: rule?._tag }))
 )
 
+/** Decides about deleted shelves. */
 const settleAll = Effect.gen(function* () {
   const settlements = yield* Settlements
   const snapshot = (yield* ConfigStore).current()
   const now = yield* Clock.currentTimeMillis
   const claim = { owner: "one", gone: new Set<string>(), now, until: now + 1000, since: 0, limit: 8 }
   for (const end of yield* settlements.claim(claim)) {
+    if (end.head !== undefined) continue
     const read = yield* readEndedShelf(end, snapshot, yield* settlements.undecided(end))
     if (read === undefined) return assert.fail("configured")
     const { change, records, states } = read
@@ -129,6 +141,51 @@ layer(world)("shelves", (t) => {
         claim({ owner: "two", gone: new Set(), now: 2_000_001, until: 2_001_000, since: 0, limit: 8 })
       )
       assert.deepInclude(end, { number: 20, head: "25" })
+    })
+  )
+
+  t.effect("end with the report of their trigger, once the server has deleted them", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(3_000_000)
+      const target = yield* reviewed(30, "0123456789ab")
+      requests.length = 0
+      ended = []
+      const waiting = {
+        _tag: "Waiting",
+        reason: { _tag: "ShelfExists", revision: "30" },
+        isOutage: false
+      } as const
+      assert.deepStrictEqual(yield* deleted("30"), waiting)
+      assert.deepStrictEqual(requests, [{ branches: ["//Ace/main"], changelists: ["30"] }])
+
+      failure = new CheckoutError({ reason: "unreachable", why: { _tag: "ServerSlow", seconds: 1 } })
+      assert.deepInclude(yield* deleted("30"), { _tag: "Waiting", isOutage: true })
+      failure = undefined
+      assert.lengthOf(
+        (yield* ends).filter(({ number }) => number === 30),
+        0
+      )
+
+      ended = [{ changelist: "30", submittedAs: undefined }]
+      const executed = {
+        _tag: "Settled",
+        outcome: "executed",
+        reason: { _tag: "ShelfEnded", revision: "30" }
+      } as const
+      assert.deepStrictEqual(yield* deleted("30"), executed)
+      yield* deleted("30")
+      const found = (yield* ends).filter(({ number }) => number === 30)
+      assert.lengthOf(found, 1)
+      assert.deepInclude(found[0], { head: undefined, branch: "//Ace/main", rule: "ReportedBy" })
+      yield* TestClock.adjust(1000)
+      yield* settleAll
+      const [outcome] = yield* Outcomes.use(({ ofTarget }) => ofTarget(target))
+      assert.deepInclude(outcome, { outcome: "open", settled: "closed" })
+
+      requests.length = 0
+      const unknown = { _tag: "ShelfWithoutFindings", revision: "31" } as const
+      assert.deepStrictEqual(yield* deleted("31"), { _tag: "Settled", outcome: "skipped", reason: unknown })
+      assert.deepStrictEqual(requests, [])
     })
   )
 })

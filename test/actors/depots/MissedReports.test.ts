@@ -261,6 +261,8 @@ layer(world)("reports", (t) => {
       yield* report({ ...p4, revision: "2", base: "1", trigger: "art" }, start - hour)
       yield* report({ ...p4, revision: "3", path: "//elsewhere/..." }, start)
       yield* report({ ...p4, revision: "4", trigger: "depot" }, start + 1)
+      // The report of a deleted shelf, as whose number it was submitted, is none of the submit.
+      yield* report({ ...p4, revision: "5", trigger: "depot", isShelfDeleted: true }, start + 1)
       assert.strictEqual((yield* search("tree")).found, 3)
       assert.deepStrictEqual(yield* found, [2, 4, 5])
       assert.strictEqual((yield* search("depot")).found, 3)
