@@ -1,6 +1,8 @@
 /** Counts findings by what they are about, where they were found or who wrote the change, in a period and in the one before it. */
+import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
+import { canonicalCategory } from "../../domain/CanonicalCategory.ts"
 import { FindingGroup } from "../Outcomes.ts"
 import type { FindingGrouping, Outcomes } from "../Outcomes.ts"
 
@@ -42,6 +44,30 @@ const count = (sql: SqlClient.SqlClient, operation: string, { join, name, since,
   ).pipe(unavailable(operation))
 }
 
+type Group = Effect.Success<ReturnType<typeof count>>[number]
+
+const add = (a: Group, b: Group): Group => ({
+  name: a.name,
+  found: a.found + b.found,
+  fixed: a.fixed + b.fixed,
+  dismissed: a.dismissed + b.dismissed,
+  withdrawn: a.withdrawn + b.withdrawn,
+  foundBefore: a.foundBefore + b.foundBefore,
+  fixedBefore: a.fixedBefore + b.fixedBefore,
+  dismissedBefore: a.dismissedBefore + b.dismissedBefore
+})
+
+/** Adds the counts of categories for which models use several names. */
+const mergeCategories = (found: ReadonlyArray<Group>): ReadonlyArray<Group> => {
+  const merged = new Map<string, Group>()
+  for (const group of found) {
+    const name = canonicalCategory(group.name)
+    const earlier = merged.get(name)
+    merged.set(name, earlier === undefined ? { ...group, name } : add(earlier, group))
+  }
+  return [...merged.values()].toSorted((a, b) => b.found - a.found || (a.name < b.name ? -1 : 1))
+}
+
 export const groups =
   (sql: SqlClient.SqlClient): Outcomes["Service"]["groups"] =>
   ({ by, since, team, until }) =>
@@ -51,7 +77,7 @@ export const groups =
       where: team === undefined ? sql`1 = 1` : sql`finding_outcomes.team = ${team}`,
       since,
       until
-    })
+    }).pipe(Effect.map((found) => (by === "category" ? mergeCategories(found) : found)))
 
 /** The author is read from the record of the run, so that no record of its own remains when that of the run is removed. */
 export const authors =

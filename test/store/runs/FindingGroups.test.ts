@@ -25,7 +25,7 @@ describe.each(databases)("findings by group in $name", ({ layer }) => {
   it.effect("count once, in the period in which they were found", () =>
     Effect.gen(function* () {
       yield* found(1, 50, [finding("a", "bug", "no-eval")])
-      yield* found(2, 150, [finding("b", "bug"), finding("c", "security", "no-eval")])
+      yield* found(2, 150, [finding("b", "logic error"), finding("c", "security", "no-eval")])
       yield* found(3, 250, [finding("d", "bug")])
       yield* found(4, 300, [finding("e", "style")])
       const outcomes = yield* Outcomes
@@ -34,7 +34,7 @@ describe.each(databases)("findings by group in $name", ({ layer }) => {
           all.map((group) => [group.name, group.found, group.foundBefore])
         )
       assert.deepStrictEqual(yield* groups("category"), [
-        ["bug", 1, 1],
+        ["correctness", 1, 1],
         ["security", 1, 0]
       ])
       assert.deepStrictEqual(yield* groups("rule"), [["no-eval", 1, 1]])
@@ -45,8 +45,8 @@ describe.each(databases)("findings by group in $name", ({ layer }) => {
       assert.deepStrictEqual(
         later.map((group) => [group.name, group.found, group.foundBefore]),
         [
-          ["bug", 1, 2],
-          ["style", 1, 0],
+          ["correctness", 1, 2],
+          ["maintainability", 1, 0],
           ["security", 0, 1]
         ]
       )
