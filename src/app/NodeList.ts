@@ -27,7 +27,7 @@ export const nodesOfEnvironment: Effect.Effect<ReadonlyArray<NodeLine>, ExitWith
   const nodes = yield* listNodes.pipe(Effect.provide(connection), endWithCode)
   return nodes.map((node) => {
     const { startedAt } = node
-    const { slots = 0, actors = 0 } = readDetails(node)
-    return { ...toVersion(node), startedAt, slots, actors }
+    const { slots = 0, actors = 0, lastError } = readDetails(node)
+    return { ...toVersion(node), startedAt, slots, actors, ...(lastError === undefined ? {} : { lastError }) }
   })
 }).pipe(Effect.provide(quietLogs))

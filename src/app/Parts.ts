@@ -11,6 +11,7 @@ import * as ChangeThreads from "../engine/ChangeThreads.ts"
 import { Forges } from "../forge/Forges.ts"
 import * as LearnOwnAccounts from "../forge/hosts/LearnOwnAccounts.ts"
 import { OwnAccounts } from "../forge/OwnAccounts.ts"
+import { LastError } from "../observability/LastError.ts"
 import { AwaitedServers } from "../ingress/AwaitedServers.ts"
 import { OpenPorts } from "../ingress/OpenPorts.ts"
 import * as KeepConfigurations from "./KeepConfigurations.ts"
@@ -61,6 +62,7 @@ export const records = queues.pipe(
   Layer.provideMerge(configSource.pipe(Layer.provide(identity))),
   Layer.provideMerge(KeepConfigurations.layer),
   Layer.provideMerge(KeepRunLogs.layer),
+  Layer.provideMerge(LastError.layer),
   Layer.provideMerge(stores),
   Layer.provideMerge(spool),
   Layer.provideMerge(LearnOwnAccounts.layer),

@@ -7,10 +7,11 @@ import { Command } from "effect/cli"
 import { findNodeWarnings } from "../domain/NodeWarnings.ts"
 import type { NodeVersion } from "../domain/NodeWarnings.ts"
 import { inEnglish } from "../text/en.ts"
+import type { LoggedError } from "../domain/LoggedError.ts"
 import type { ExitWith } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 import { columns } from "./Columns.ts"
-import { time } from "./Wording.ts"
+import { oneLine, time } from "./Wording.ts"
 
 export interface NodeLine extends NodeVersion {
   /** Milliseconds since the epoch. */
@@ -19,6 +20,8 @@ export interface NodeLine extends NodeVersion {
   readonly slots: number
   /** Number of active actors. */
   readonly actors: number
+  /** Absent without an error since its start. */
+  readonly lastError?: LoggedError
 }
 
 const tableOf = (nodes: ReadonlyArray<NodeLine>): string =>
@@ -34,6 +37,15 @@ const tableOf = (nodes: ReadonlyArray<NodeLine>): string =>
       String(actors)
     ])
   ])
+
+const listErrors = (nodes: ReadonlyArray<NodeLine>): ReadonlyArray<string> =>
+  nodes.flatMap(({ lastError, name }) => {
+    if (lastError === undefined) return []
+    const { at, message, run_id: run } = lastError
+    return [
+      `last error of ${name} at ${at}: ${oneLine(message)}${run === undefined ? "" : `, aicr log ${oneLine(run)}`}`
+    ]
+  })
 
 /** Lists warnings about the nodes. */
 export const listWarnings = (nodes: ReadonlyArray<NodeVersion>): ReadonlyArray<string> =>
@@ -51,7 +63,9 @@ export const nodesCommand = (
       const { nodesOfEnvironment } = yield* runs
       const nodes = yield* nodesOfEnvironment
       for (const warning of listWarnings(nodes)) yield* Console.error(`warning: ${warning}`)
-      yield* Console.log(json ? JSON.stringify({ nodes }, undefined, 2) : tableOf(nodes))
+      yield* Console.log(
+        json ? JSON.stringify({ nodes }, undefined, 2) : [tableOf(nodes), ...listErrors(nodes)].join("\n")
+      )
     })
   ).pipe(
     Command.withDescription("List the nodes of the cluster (SVC_NATS_URL)"),

@@ -81,6 +81,11 @@ export const chatRequests = Metric.counter("aicr_chat_requests_total", {
   incremental: true
 })
 
+export const loggedErrors = Metric.counter("aicr_logged_errors_total", {
+  description: "Lines of log at the levels error and fatal",
+  incremental: true
+})
+
 export const commentCommands = Metric.counter("aicr_comment_commands_total", {
   description: "Ended commands in comments by command and outcome (executed, skipped, refused, failed)",
   incremental: true

@@ -6,6 +6,7 @@ import { layerStatic } from "../../src/config/snapshots/FileConfigStore.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { ProviderStates } from "../../src/llm/ProviderStates.ts"
+import { LastError } from "../../src/observability/LastError.ts"
 import { Progress } from "../../src/observability/Progress.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
@@ -60,6 +61,7 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
     memoryObjects,
     Progress.layer,
     NodeIdentity.layer("node-1"),
+    LastError.layer,
     Logger.layer([Logger.make(({ message }) => logged.push(JSON.stringify(message)))])
   )
   const api = Handle.layer.pipe(

@@ -1041,8 +1041,10 @@ describe("characters that people do not see", () => {
 })
 
 describe("actions", () => {
-  it("drain a node and resume it", async () => {
+  it("drain a node, which names its last error, and resume it", async () => {
     await open("/nodes")
+    const error = page.getByRole("region", { name: "Nodes" }).getByText("last error").getByRole("link")
+    expect(await error.getAttribute("href")).toMatch(/\/runs\/[0-9a-f-]{36}$/)
     await page.getByRole("button", { name: "Drain" }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Drain" }).click()
     await page.getByText(/still runs reviews: 1|is drained/).waitFor()

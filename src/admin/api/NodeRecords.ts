@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { RefusedConfiguration } from "../nodes/RefusedConfigurations.ts"
 import * as Field from "../../domain/Field.ts"
+import { LoggedError } from "../../domain/LoggedError.ts"
 import { nodeVersionFields } from "../../domain/NodeWarnings.ts"
 import { shown } from "./Shown.ts"
 
@@ -14,6 +15,7 @@ const nodeFields = {
   /** Resident memory of the process. */
   memoryBytes: Field.optional(Field.integer),
   lagMillis: Field.optional(Field.integer),
+  lastError: Field.optional(Field.json(LoggedError)),
   refused: Field.json(Schema.Array(RefusedConfiguration))
 }
 export type NodeInfo = Field.Values<typeof nodeFields>
@@ -30,6 +32,7 @@ export const node = shown(
     actors: "Number of active actors, if available",
     memoryBytes: "Memory of the process, if available",
     lagMillis: "By how many milliseconds a timer of the process came late within the last seconds, if available",
+    lastError: "The last error that it logged; absent without one since its start",
     refused: "Configurations that it refuses while it works with an earlier one"
   }
 )

@@ -14,8 +14,8 @@ export const layer = Layer.effect(
         onSuccess: (found) =>
           found.map((node) => {
             const { startedAt } = node
-            const { actors, lagMillis, memoryBytes, refused, slots } = readDetails(node)
-            return { ...toVersion(node), startedAt, slots, actors, memoryBytes, lagMillis, refused }
+            const { actors, lagMillis, lastError, memoryBytes, refused, slots } = readDetails(node)
+            return { ...toVersion(node), startedAt, slots, actors, memoryBytes, lagMillis, lastError, refused }
           })
       })
     })

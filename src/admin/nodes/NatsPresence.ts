@@ -1,13 +1,15 @@
-/** Publishes the record of a node on the bus while it runs: its roles, its version, its review slots, its number of actors, its memory and its delay. */
-import { Clock, Effect, Layer } from "effect"
+/** Publishes the record of a node on the bus while it runs: its roles, its version, its review slots, its number of actors, its memory, its delay and its last error. */
+import { Clock, Effect, Layer, Option, Schema } from "effect"
 import { Sharding } from "effect/cluster"
 import packageJson from "../../../package.json" with { type: "json" }
 import { NatsNodes } from "../../../nats/NatsNodes.ts"
 import type { NodeRecord } from "../../../nats/NatsNodes.ts"
 import { ConfigStore } from "../../config/ConfigStore.ts"
+import { LoggedError } from "../../domain/LoggedError.ts"
 import type { NodeVersion } from "../../domain/NodeWarnings.ts"
 import { NodeIdentity } from "../../domain/NodeIdentity.ts"
 import type { Role } from "../../domain/Role.ts"
+import { LastError } from "../../observability/LastError.ts"
 import { measureAfter } from "./NodeMeasures.ts"
 import type { NodeMeasures } from "./NodeMeasures.ts"
 import { describeWork } from "./Nodes.ts"
@@ -29,6 +31,8 @@ const textOf = (value: unknown): string | undefined => (typeof value === "string
 const textsOf = (value: unknown): ReadonlyArray<string> =>
   Array.isArray(value) ? value.filter((one) => typeof one === "string") : []
 
+const decodeError = Schema.decodeUnknownOption(LoggedError)
+
 /** Returns what a node published about its work; undefined where it published nothing readable. */
 export const readDetails = ({ more }: NodeRecord) => ({
   slots: countOf(more["slots"]),
@@ -39,7 +43,8 @@ export const readDetails = ({ more }: NodeRecord) => ({
   configuration: textOf(more["configuration"]),
   needs: textsOf(more["needs"]),
   refusedTemplates: textsOf(more["refusedTemplates"]),
-  refused: readRefused(more["refused"])
+  refused: readRefused(more["refused"]),
+  lastError: Option.getOrUndefined(decodeError(more["lastError"]))
 })
 
 export const toVersion = (node: NodeRecord): NodeVersion => {
@@ -66,11 +71,13 @@ const publishDetails = (roles: ReadonlySet<Role>, countActors: Effect.Effect<num
     const nodes = yield* NatsNodes
     const config = yield* ConfigStore
     const identity = yield* NodeIdentity
+    const errors = yield* LastError
     let published = ""
     const publish = Effect.fnUntraced(
       function* (measures: NodeMeasures | undefined) {
         const details = { ...(yield* detailsOf(roles)), actors: yield* countActors }
-        const more = { ...details, ...measures }
+        const lastError = errors.get()
+        const more = { ...details, ...measures, ...(lastError === undefined ? {} : { lastError }) }
         // Measures change all the time, and wait for the next record.
         if (JSON.stringify(details) === published) return yield* nodes.updateLater(more)
         yield* nodes.update(more)

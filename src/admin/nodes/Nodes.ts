@@ -7,6 +7,7 @@ import { NodeIdentity } from "../../domain/NodeIdentity.ts"
 import { refusedTemplates } from "../../outputs/SampleRender.ts"
 import { inEnglish } from "../../text/en.ts"
 import type { NodeInfo } from "../api/NodeRecords.ts"
+import { LastError } from "../../observability/LastError.ts"
 import { measureAfter } from "./NodeMeasures.ts"
 import { listRefused } from "./RefusedConfigurations.ts"
 import type { Snapshot } from "../../config/Snapshot.ts"
@@ -60,11 +61,21 @@ export class Nodes extends Context.Service<
       Effect.gen(function* () {
         const { name } = yield* NodeIdentity
         const config = yield* ConfigStore
+        const errors = yield* LastError
         const { actors = Effect.undefined, roles, version } = self
         const startedAt = yield* Clock.currentTimeMillis
         return Nodes.of({
           list: Effect.map(Effect.all([actors, measureAfter(1)]), ([awake, measures]) => [
-            { name, roles, version, startedAt, actors: awake, ...measures, ...describeWork(config, roles) }
+            {
+              name,
+              roles,
+              version,
+              startedAt,
+              actors: awake,
+              lastError: errors.get(),
+              ...measures,
+              ...describeWork(config, roles)
+            }
           ])
         })
       })

@@ -1,4 +1,5 @@
 /** Nodes with their roles and versions; draining a node before it is stopped. */
+import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import type { Item } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
@@ -45,6 +46,21 @@ export const describeRefused = ({ line, name, source }: NodeItem["refused"][numb
 
 const formatMebibytes = (bytes: number): string => `${formatCount(Math.round(bytes / 1024 / 1024))} MiB`
 
+/** The last error of a node, with the run that has its details. */
+const NodeError = ({ node: { last_error: error } }: { readonly node: NodeItem }) =>
+  error === undefined ? null : (
+    <p className="quiet">
+      {t("nodes.error")} <Time at={error.at} />{" "}
+      {error.run_id === undefined ? (
+        error.message
+      ) : (
+        <Link to="/runs/$id" params={{ id: error.run_id }}>
+          {error.message}
+        </Link>
+      )}
+    </p>
+  )
+
 const NodeRow = ({
   isPaused,
   node,
@@ -74,6 +90,7 @@ const NodeRow = ({
             {t("nodes.refused", { name: describeRefused(one), count: one.errors })}
           </p>
         ))}
+        <NodeError node={node} />
       </td>
       <td>{node.roles.join(", ")}</td>
       <td>{version("version", node.version)}</td>

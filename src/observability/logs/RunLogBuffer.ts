@@ -2,10 +2,11 @@
  * Collects the lines of log that name a run (`run_id`), at the level info and above, and its spans, until they are stored. Bounded per run and
  * in total: further lines are counted, and the next batch of the run names their number; further spans are dropped.
  */
-import { Latch, Logger, LogLevel, References } from "effect"
+import { Latch, Logger, LogLevel } from "effect"
 import type { Effect } from "effect"
 import type { RunLogLine } from "../../domain/RunLogLine.ts"
 import type { RunSpan } from "../../domain/RunSpan.ts"
+import { findRun, isRunId } from "./FindRun.ts"
 import type { LogRecord } from "./LogRecord.ts"
 import { logRecord } from "./LogRecord.ts"
 
@@ -41,19 +42,6 @@ export interface RunBatch {
   readonly spans: ReadonlyArray<RunSpan>
   /** Number of lines for which the buffer had no room. */
   readonly dropped: number
-}
-
-const isRunId = (value: unknown): value is string => typeof value === "string" && value.length > 0 && value.length <= 64
-
-const inFields = (message: unknown): unknown => {
-  if (!Array.isArray(message)) return undefined
-  const fields = message.find((part): part is { readonly run_id: unknown } => Object(part) === part && "run_id" in part)
-  return fields?.run_id
-}
-
-const findRun = (event: Logger.Options<unknown>): string | undefined => {
-  const id = inFields(event.message) ?? event.fiber.getRef(References.CurrentLogAnnotations)["run_id"]
-  return isRunId(id) ? id : undefined
 }
 
 /** Fields of the record that the log has elsewhere, or that its readers do not need. */

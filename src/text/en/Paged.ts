@@ -53,6 +53,7 @@ export const pagedTexts = {
   "tokens.scope.dispute": "dispute: objections to findings",
   "tokens.scope.read": "read: reviews and findings",
   "exchange.count": "Conversation: {count}",
+  "nodes.error": "last error",
   "exchange.by": "{name} wrote",
   "exchange.reply": "The service replied",
   "exchange.without": "No reply in words",

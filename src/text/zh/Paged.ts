@@ -53,6 +53,7 @@ export const pagedTexts: Readonly<Record<PagedKey, string>> = {
   "tokens.scope.dispute": "dispute：对问题提出异议",
   "tokens.scope.read": "read：读取评审和问题",
   "exchange.count": "对话：{count}",
+  "nodes.error": "最近的错误",
   "exchange.by": "{name} 写道",
   "exchange.reply": "服务回复",
   "exchange.without": "没有文字回复",
