@@ -3,7 +3,7 @@
  * and changes nothing without it. The publisher and listeners are notified afterwards.
  */
 import { Clock, Effect, Metric } from "effect"
-import { countedFindings, openFindings } from "../../src/domain/Analysis.ts"
+import { countedFindings, factsOf, openFindings } from "../../src/domain/Analysis.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import { categoryLabel } from "../../src/domain/CanonicalCategory.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
@@ -92,6 +92,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, given: ReviewW
     yield* Metric.update(Metric.withAttributes(Metrics.problems, labels), 1)
   }
   yield* countUnposted(analysis)
+  yield* Metric.update(Metrics.leakedCredentials, factsOf(analysis).filter(isNewIn(analysis)).length)
   yield* countRules(analysis)
   yield* countFramed(analysis)
   yield* (yield* Progress).publish({
@@ -108,9 +109,15 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, given: ReviewW
   return skipReason === undefined ? reviewed(run.id) : skipped(skipReason, run.id)
 })
 
+const isNewIn =
+  ({ round: current }: Analysis) =>
+  ({ round }: Finding): boolean =>
+    round === undefined || round.since === current?.number
+
 /** Counts late findings, and those of folded kinds that no earlier review had. */
-const countUnposted = Effect.fnUntraced(function* ({ findings, folded = [], late = [], round: current }: Analysis) {
-  const isNew = ({ round }: Finding) => round === undefined || round.since === current?.number
+const countUnposted = Effect.fnUntraced(function* (analysis: Analysis) {
+  const { findings, folded = [], late = [] } = analysis
+  const isNew = isNewIn(analysis)
   const all = [
     [Metrics.lateProblems, "yes", findings.filter(({ round }) => round?.kind === "late")],
     [Metrics.lateProblems, "no", late],

@@ -2,7 +2,7 @@
 import { Clock, Effect, Metric } from "effect"
 import { countUnread } from "../../src/domain/Coverage.ts"
 import { inEventTrace } from "../../src/domain/EventTrace.ts"
-import { countedSeverities, usageJson } from "../../src/domain/Analysis.ts"
+import { countedSeverities, factsOf, usageJson } from "../../src/domain/Analysis.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { RunStatus } from "../../src/domain/Run.ts"
 import { endSpan } from "../../src/domain/RunSpan.ts"
@@ -31,8 +31,9 @@ const unreadParts = ({ analysis }: Run) => {
   }
 }
 
-/** The round of a review, its late and folded findings, which are not posted, and those for maintainers only. */
+/** The round of a review, its late and folded findings, which are not posted, those for maintainers only, and leaked credentials. */
 const roundParts = ({ analysis }: Run) => ({
+  ...(analysis === undefined || factsOf(analysis).length === 0 ? {} : { credentials: factsOf(analysis).length }),
   ...(analysis?.folded === undefined ? {} : { folded: analysis.folded.length }),
   ...(analysis?.private === undefined ? {} : { private: analysis.private.length }),
   ...(analysis?.round === undefined

@@ -40,6 +40,7 @@ const formatRun = (run: StoryRun, deliveries: ReadonlyMap<string, DeliveryRecord
     run.head === undefined ? undefined : `head ${run.head.slice(0, 12)}`,
     run.round === undefined ? undefined : `round ${run.round}`,
     run.findings === undefined ? undefined : count(run.findings, "finding"),
+    run.credentials === undefined ? undefined : count(run.credentials, "leaked credential"),
     run.late === undefined || run.late === 0 ? undefined : `${count(run.late, "late finding")} not posted`,
     run.folded === undefined ? undefined : `${count(run.folded, "folded finding")} not posted`,
     run.private === undefined ? undefined : `${run.private} delivered to maintainers only`,

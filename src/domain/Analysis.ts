@@ -226,6 +226,10 @@ export type Analysis = typeof Analysis.Type
 export const openFindings = ({ dismissed = [], findings }: Pick<Analysis, "dismissed" | "findings">) =>
   findings.filter(({ fingerprint }) => !dismissed.includes(fingerprint))
 
+/** Returns the findings that count and that no model made; those that only maintainers get are not among them. */
+export const factsOf = (analysis: Pick<Analysis, "dismissed" | "findings">): ReadonlyArray<Finding> =>
+  openFindings(analysis).filter(({ fact }) => fact !== undefined)
+
 type Found = Pick<Analysis, "findings" | "private">
 
 /** Returns the findings with those that only maintainers get. No text of them may reach anyone else. */

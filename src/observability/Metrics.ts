@@ -141,6 +141,11 @@ export const settlingDuration = Metric.histogram("aicr_settling_duration_seconds
   boundaries: [1, 5, 10, 15, 20, 30, 45, 60, 120, 300, 3600]
 })
 
+export const leakedCredentials = Metric.counter("aicr_leaked_credentials_total", {
+  description: "Credentials in added lines that no earlier round reported",
+  incremental: true
+})
+
 export const appliedRules = Metric.counter("aicr_rules_applied_total", {
   description: "Rules of repositories that applied to a review, by whether they were muted (yes, no)",
   incremental: true

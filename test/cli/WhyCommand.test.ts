@@ -49,6 +49,8 @@ it("names the round and its late findings", () => {
   const [first, second] = [1, 2].map((round) => formatStory(story([run({ findings: 1, round, late: round - 1 })]))[0])
   expect(first).toMatch(/: succeeded \(round 1, 1 finding\)$/)
   expect(second).toMatch(/: succeeded \(round 2, 1 finding, 1 late finding not posted\)$/)
+  const [leaking] = formatStory(story([run({ findings: 2, credentials: 1, round: 1 })]))
+  expect(leaking).toMatch(/: succeeded \(round 1, 2 findings, 1 leaked credential\)$/)
 })
 
 it("counts what became of the findings of a change that ended", () => {

@@ -9,6 +9,7 @@ import { checkMetrics } from "../harness/PrometheusText.ts"
 import { PostgresServer } from "../harness/Postgres.ts"
 import { provide } from "../harness/Provide.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { randomText } from "../review/GeneratedCredentials.ts"
 
 const documented = [
   ...readFileSync(join(import.meta.dirname, "../../docs/administration.md"), "utf8").matchAll(/`(aicr_\w+)`/g)
@@ -28,6 +29,8 @@ it("describes every metric, and counts runs, retries and publications under publ
   let requests = 0
   at.model.script((request) => (requests++ === 0 ? faults.serverError : honest(request)))
   const pull = await at.open("change")
+  const leak = { "src/leak.ts": `export const token = "npm_${randomText(36)}"\n` }
+  await at.forge.push("team/one", { branch: "change", message: "Token", files: leak })
   await at.forge.notify(pull, "opened")
   await at.reviewed(pull)
   await at.settled()
@@ -44,6 +47,8 @@ it("describes every metric, and counts runs, retries and publications under publ
       ?.samples.find((sample) => Object.entries(labels).every(([key, value]) => sample.labels[key] === value))?.value
   expect(find("aicr_runs_total", { outcome: "failed" })).toBe(1)
   expect(find("aicr_runs_total", { outcome: "succeeded" })).toBe(1)
+  expect(find("aicr_leaked_credentials_total", {})).toBe(1)
+  expect(find("aicr_logged_errors_total", {})).toBeGreaterThan(0)
   expect(find("aicr_publications_total", { channel: "review", outcome: "sent" })).toBeGreaterThan(0)
   expect(find("aicr_llm_retries_total", { provider: "fake", model: "fake" })).toBe(1)
   expect(find("aicr_actor_starts_total", { actor: "WorkspaceScheduler" })).toBe(1)

@@ -44,6 +44,7 @@ export const run = {
   findings: maybeCount("Number of findings"),
   round: maybeCount("Number of the round of a pull request; a review that reads nothing starts none"),
   late: maybeCount("Number of late findings, which are not posted and do not count"),
+  credentials: maybeCount("Number of leaked credentials among the findings; absent without any"),
   folded: maybeCount("Number of folded findings, which are not posted and do not count; absent without any"),
   private: maybeCount(
     "Number of findings that only maintainers got, part of `findings` unless dismissed; absent without any"
@@ -130,6 +131,11 @@ const finding = {
   probe: Schema.optionalKey(
     Schema.Literal(true).annotate({
       description: "Its kind is folded, and it is shown to find out whether people accept such findings by now"
+    })
+  ),
+  fact: Schema.optionalKey(
+    Schema.Literal("credential").annotate({
+      description: "It was found without a model: a credential in an added line"
     })
   ),
   anchor: Schema.NullOr(Anchor).annotate({ description: "Null if the quote is not part of the diff" })

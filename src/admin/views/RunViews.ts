@@ -1,5 +1,5 @@
 /** Builds the JSON of runs for the administration. */
-import { countedSeverities, usageJson } from "../../domain/Analysis.ts"
+import { countedSeverities, factsOf, usageJson } from "../../domain/Analysis.ts"
 import type { Analysis, Usage } from "../../domain/Analysis.ts"
 import type { Coverage } from "../../domain/Coverage.ts"
 import { privateDigest } from "../../domain/PrivateDigest.ts"
@@ -43,6 +43,7 @@ export const runView = (run: Run) => ({
     findings: run.analysis === undefined ? undefined : countedSeverities(run.analysis).length,
     round: run.analysis?.round?.number,
     late: run.analysis?.round === undefined ? undefined : (run.analysis.late?.length ?? 0),
+    credentials: (run.analysis && factsOf(run.analysis).length) || undefined,
     folded: run.analysis?.folded?.length,
     private: run.analysis?.private?.length
   }),
@@ -76,12 +77,13 @@ const ignoredDismissals = (publications: ReadonlyArray<Publication>) => {
   }))
 }
 
-export const findingView = ({ anchor: at, fingerprint, probe, problem: reported, round }: Finding) =>
+export const findingView = ({ anchor: at, fact, fingerprint, probe, problem: reported, round }: Finding) =>
   withoutUndefined({
     fingerprint,
     ...problem.view(reported),
     round: round && findingRound.view(round),
     probe,
+    fact,
     anchor: at === undefined ? null : anchor.view(at)
   })
 

@@ -11,6 +11,7 @@ import { Empty, Loaded } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { TablePanel } from "../parts/TablePanel.tsx"
 import { formatCount, formatRate } from "../text/Format.ts"
+import "../text/PagedTexts.ts"
 import { t, tValue } from "../text/T.ts"
 
 type Kind = Item<"GET /acceptance">

@@ -15,6 +15,7 @@ import { Time, useNow } from "../parts/Time.tsx"
 import { eventName } from "../text/EventName.ts"
 import { formatDuration } from "../text/FormatDuration.ts"
 import { formatCount, formatUsd } from "../text/Format.ts"
+import "../text/PagedTexts.ts"
 import { t, tMaybe, tReason, tValue } from "../text/T.ts"
 import { countRejected } from "./AttentionFacts.ts"
 import { toCount } from "./Numbers.ts"
@@ -83,6 +84,17 @@ const Publications = ({ run }: { readonly run: StoryRun }) =>
     </ul>
   )
 
+/** The round of a review, and what it found and did not post. */
+const RoundFacts = ({ run: { credentials = 0, folded = 0, late = 0, round } }: { readonly run: StoryRun }) => {
+  const facts = [
+    ...(round === undefined ? [] : [t("reviewed.round", { round })]),
+    ...(credentials === 0 ? [] : [t("reviewed.credentials", { count: credentials })]),
+    ...(late === 0 ? [] : [t("reviewed.late", { count: late })]),
+    ...(folded === 0 ? [] : [t("reviewed.folded", { count: folded })])
+  ]
+  return facts.length === 0 ? null : <p className="quiet">{facts.join(" · ")}</p>
+}
+
 const runStep = (run: StoryRun): Step => ({
   key: `r${run.id}`,
   at: run.created_at,
@@ -98,6 +110,7 @@ const runStep = (run: StoryRun): Step => ({
         <span className="quiet">{formatDuration(run.duration_ms)}</span>
         {run.cost_usd === null ? null : <span className="quiet">{formatUsd(run.cost_usd)}</span>}
       </div>
+      <RoundFacts run={run} />
       {run.reason === undefined ? null : <p className="error-text">{tReason(run.reason)}</p>}
       {run.conclusion === undefined ? null : <p className="quiet">{tReason(run.conclusion)}</p>}
       <Publications run={run} />

@@ -80,7 +80,7 @@ export const Rules = () => {
   return (
     <Page title={t("page.rules")} note={t("rules.note")}>
       <FilterBar>
-        <TextFilter name="q" label={t("column.repository")} placeholder="owner/name" />
+        <TextFilter name="q" label={t("filter.search")} placeholder={t("rules.search")} />
       </FilterBar>
       <Loaded query={query} rows={6}>
         {({ items }) => {

@@ -143,8 +143,10 @@ export const FindingCard = ({ finding, note, run }: FindingCardProps) => (
       {finding.round === undefined || finding.round.kind === "carried" ? null : (
         <span className="quiet">{t(`finding.round.${finding.round.kind}`, { round: finding.round.missed ?? 0 })}</span>
       )}
+      {finding.rule === undefined ? null : <span className="quiet">{t("reviewed.rule", { rule: finding.rule })}</span>}
       {finding.anchor === null ? <span className="quiet">{t("finding.unanchored")}</span> : null}
-      {finding.confidence === undefined ? null : (
+      {finding.fact === undefined ? null : <span className="quiet">{t("reviewed.fact")}</span>}
+      {finding.confidence === undefined || finding.fact !== undefined ? null : (
         <span className="quiet">{t("finding.confidence", { rate: formatRate(finding.confidence) })}</span>
       )}
     </footer>

@@ -1,24 +1,5 @@
 /** Texts of the pages, and of values that pages, commands and messages show, in English. */
 export const pageTexts = {
-  "acceptance.accepted": "Accepted",
-  "acceptance.category": "Category",
-  "acceptance.empty": "No maintainer has accepted or dismissed a finding yet",
-  "acceptance.floor":
-    "Kinds below {floor} are folded (review.acceptance_floor). The newest 40 findings of a kind count.",
-  "acceptance.folded": "folded",
-  "acceptance.judged": "Judged",
-  "acceptance.off": "Nothing is folded (review.acceptance_floor is 0). The newest 40 findings of a kind count.",
-  "acceptance.reset": "Reset",
-  "acceptance.reset.all": "Reset all",
-  "acceptance.reset.done": "Reset: {count} findings count no longer",
-  "acceptance.reset.help":
-    "What became of these findings until now counts no longer, and their kinds are shown. The outcomes of the findings stay.",
-  "acceptance.reset.title": "Reset the acceptance of {name}?",
-  "acceptance.severity": "Severity",
-  "acceptance.share": "Estimated share",
-  "acceptance.shown": "shown",
-  "acceptance.state": "State",
-  "acceptance.title": "Kinds of findings: {count}",
   "access.administrator": "administrator",
   "access.editor": "editor",
   "access.needed": "Your role is {role}; this needs the role {needed}.",
@@ -864,6 +845,7 @@ export const pageTexts = {
   "rules.empty.help": "Rules are files in .aicr/rules of a repository.",
   "rules.note":
     "Rules of repositories since their files have their present content: reviews that had them in the prompt, and what became of the findings that cite them. Prompts omit a muted one.",
+  "rules.search": "repository, rule, owner…",
   "rules.unmatched": "No rule matches",
   "run.again": "Review again",
   "run.again.done": "Requested: {status}",
