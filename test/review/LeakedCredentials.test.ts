@@ -50,6 +50,12 @@ describe("leaked credentials", () => {
     }
   })
 
+  it("every kind is documented", () => {
+    const text = readFileSync(new URL("../../docs/quality.md", import.meta.url), "utf8")
+    const kinds = credentialFormats.flatMap(({ exact, kind }) => (exact === undefined ? [] : [kind]))
+    expect(kinds.filter((kind) => !text.includes(kind))).toEqual([])
+  })
+
   it("a private key begins on one of the next lines, and an encrypted or public one is none", () => {
     const body = randomText(64)
     const begin = (name: string) => `-----BEGIN ${name}-----`
