@@ -49,6 +49,9 @@ const deliveryStep = (delivery: Delivery): Step => ({
       {delivery.decision === "ignored" || delivery.decision === "rejected" ? (
         <p className="quiet">{tMaybe("why", whyNothing(delivery))}</p>
       ) : null}
+      {delivery.run_id !== undefined || delivery.outcome_reason === undefined ? null : (
+        <p className="quiet">{tReason(delivery.outcome_reason)}</p>
+      )}
       {delivery.rule === undefined ? null : <p className="quiet mono">{tReason(delivery.rule)}</p>}
     </>
   )
@@ -184,13 +187,18 @@ const ChangeState = ({ story: { findings, status } }: { readonly story: Story })
   )
 }
 
-/** Entries that have ended are visible as runs. */
+/** Entries that run or have ended are visible as runs, which do not say that they wait for their model. */
 const stepsOf = ({ deliveries, entries, runs }: Story): ReadonlyArray<Step> => {
   const { own, single } = separateOwn(deliveries)
   return [
     ...single.map(deliveryStep),
     ...own.map(ownStep),
-    ...entries.filter(({ status }) => status === "waiting" || status === "ready" || status === "dead").map(entryStep),
+    ...entries
+      .filter(
+        ({ status, why }) =>
+          status === "waiting" || status === "ready" || status === "dead" || why._tag === "AwaitsModel"
+      )
+      .map(entryStep),
     ...runs.map(runStep)
   ].toSorted((a, b) => b.at.localeCompare(a.at))
 }

@@ -58,6 +58,14 @@ describe("the line about the end of a run", () => {
     })
   )
 
+  it.effect("counts leaked credentials that are not dismissed", () =>
+    Effect.gen(function* () {
+      const leaks = ["a", "b"].map((fingerprint) => ({ ...findings[0], fingerprint, fact: "credential" }))
+      const line = yield* lineOf({ analysis: { ...analysis, findings: leaks, dismissed: ["b"] } }, "succeeded")
+      assert.include(JSON.stringify(line), '"credentials":1')
+    })
+  )
+
   it.effect("has no parts that were not read after a complete review, and the lines read where none were counted", () =>
     Effect.gen(function* () {
       const complete = yield* lineOf({ analysis }, "succeeded")
