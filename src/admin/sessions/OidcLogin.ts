@@ -5,7 +5,9 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { Clock, Effect, Redacted } from "effect"
-import type { Configuration } from "openid-client"
+import type { Configuration, CustomFetch } from "openid-client"
+import { fetch as undiciFetch } from "undici"
+import { readBounded, throughProxy } from "../../chat/ThroughProxy.ts"
 import { ConfigStore } from "../../config/ConfigStore.ts"
 import { LoginAttempts } from "../../store/LoginAttempts.ts"
 import type { AdminCredentials } from "../AdminCredentials.ts"
@@ -44,6 +46,26 @@ const readBinding = (binding: string, credentials: AdminCredentials, settings: O
 
 const loadClient = () => import("openid-client")
 
+/** Characters of a response of the provider that are read. */
+const maxResponse = 1024 * 1024
+/** Statuses of responses without a body. */
+const withoutBody = new Set([204, 205, 304])
+
+/** Requests to the provider pass through the proxy of the environment. */
+const fetchThroughProxy: CustomFetch = async (url, { body, headers, method, redirect, signal }) => {
+  const response = await undiciFetch(url, {
+    method,
+    headers,
+    redirect,
+    ...(signal === undefined ? {} : { signal }),
+    ...(body instanceof URLSearchParams || typeof body === "string" ? { body } : {}),
+    ...throughProxy(url)
+  })
+  const { body: content, headers: found, status } = response
+  const text = content === null ? "" : await readBounded(content, maxResponse)
+  return new Response(withoutBody.has(status) ? null : text, { status, headers: [...found] })
+}
+
 const isLoopback = (issuer: string): boolean => {
   const { hostname, protocol } = new URL(issuer)
   return protocol === "http:" && ["127.0.0.1", "[::1]", "localhost"].includes(hostname)
@@ -51,10 +73,11 @@ const isLoopback = (issuer: string): boolean => {
 
 /** Reads the metadata of the provider. Tokens of the provider are accepted with a valid signature only. */
 const discover = async ({ clientId, clientSecret, issuer }: OidcSettings): Promise<Configuration> => {
-  const { allowInsecureRequests, discovery, enableNonRepudiationChecks, None } = await loadClient()
+  const { allowInsecureRequests, customFetch, discovery, enableNonRepudiationChecks, None } = await loadClient()
   const secret = clientSecret === undefined ? undefined : Redacted.value(clientSecret)
   return discovery(new URL(issuer), clientId, secret, secret === undefined ? None() : undefined, {
     timeout: timeoutSeconds,
+    [customFetch]: fetchThroughProxy,
     execute: [enableNonRepudiationChecks, ...(isLoopback(issuer) ? [allowInsecureRequests] : [])]
   })
 }
