@@ -1,5 +1,5 @@
 /**
- * A workspace that reviews without publishing, through the real process: the host and the chat get nothing, the page of the review has what would
+ * A workspace that reviews without publishing, through the real process: the host, the chat and the author get nothing, the page of the review has what would
  * have been published, and its findings are published with the next head once the workspace publishes.
  */
 import { readFileSync, writeFileSync } from "node:fs"
@@ -9,6 +9,7 @@ import { parse, stringify } from "yaml"
 import { AdminSession, adminEnv } from "../harness/AdminSession.ts"
 import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import type { ChatPlatform } from "../harness/ChatPlatform.ts"
+import { FakeSlack, slackTokens } from "../harness/FakeSlack.ts"
 import { Installation, listStates } from "../harness/Installation.ts"
 import { makeStatementKey, signing, storedStatements } from "../harness/StatementKeys.ts"
 import { waitUntil } from "../harness/Wait.ts"
@@ -16,18 +17,37 @@ import { runAicr } from "../harness/RunAicr.ts"
 
 let at: Installation
 let chat: ChatPlatform
+let slack: FakeSlack
 const writes: Array<string> = []
 beforeAll(async () => {
   chat = await startChatPlatform()
+  slack = await FakeSlack.start()
   at = await Installation.make({
     queue: "sqlite",
     review: { labels: { auto_tag: "in-review", reviewed_tag: "reviewed" } },
     channels: [
       { name: "chat", kind: "feishu_bot", webhook_url: chat.url },
-      { name: "issues", kind: "gitea_problem_issue" }
+      { name: "issues", kind: "gitea_problem_issue" },
+      {
+        name: "direct",
+        kind: "slack_app",
+        connection: "slack",
+        conversation: "C7",
+        direct_message: true,
+        user_mappings: { dana: "UDANA" }
+      }
     ],
+    im: {
+      connections: {
+        slack: { kind: "slack_app", app_token: slackTokens.app, bot_token: slackTokens.bot, base_url: slack.url }
+      }
+    },
     rules: [
-      { match: { target_kind: "pull_request" }, line_comments: ["review"], summary: ["review", "chat", "issues"] }
+      {
+        match: { target_kind: "pull_request" },
+        line_comments: ["review"],
+        summary: ["review", "chat", "issues", "direct"]
+      }
     ],
     server: signing,
     env: { ...adminEnv, TEST_STATEMENT_KEY: makeStatementKey().pem }
@@ -42,6 +62,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await at[Symbol.asyncDispose]()
   await chat.stop()
+  await slack[Symbol.asyncDispose]()
 })
 
 const configure = (shadow: boolean): void => {
@@ -68,7 +89,7 @@ it("publishes nothing until it leaves the shadow, and then with the next head", 
   const pull = await at.open("first")
   await at.forge.notify(pull, "opened")
   await ended(1)
-  expect([writes, chat.got]).toEqual([[], []])
+  expect([writes, chat.got, slack.messages]).toEqual([[], [], []])
 
   const [run] = await runs()
   expect(run).toMatchObject({ status: "succeeded", findings: 1, reason: { _tag: "InShadow" } })
@@ -82,6 +103,7 @@ it("publishes nothing until it leaves the shadow, and then with the next head", 
       ["Review", "src/first.ts"],
       ["Issues", "src/first.ts"],
       ["Chat", undefined],
+      ["DirectMessage", undefined],
       ["Label", undefined]
     ])
   )
@@ -98,11 +120,12 @@ it("publishes nothing until it leaves the shadow, and then with the next head", 
   const before = loads()
   configure(false)
   await waitUntil(() => loads() > before, { describe: () => at.aicr.log.slice(-3000) })
-  expect([writes, chat.got]).toEqual([[], []])
+  expect([writes, chat.got, slack.messages]).toEqual([[], [], []])
   await at.push("first", 2)
   await at.forge.notify(pull, "synchronized")
   await ended(2)
   expect(at.posted(pull)).toEqual({ reviews: [pull.head], comments: ["src/first.ts:2"], summaries: 1 })
   expect(listStates(pull)).toEqual(["pending", "success"])
   expect(chat.got).toHaveLength(1)
+  expect(slack.messages.map(({ channel }) => channel).toSorted()).toEqual(["C7", "DUDANA"])
 })
