@@ -2,6 +2,7 @@
  * Reasons why nothing was posted. Each is followed from a real delivery to the sentence that an operator reads in a browser, with the setting that decided and the
  * line of the configuration where it is set.
  */
+import { createHmac } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Page } from "playwright-core"
@@ -10,7 +11,7 @@ import { parse, stringify } from "yaml"
 import { AdminSession, adminEnv } from "../harness/AdminSession.ts"
 import { TestBrowser } from "../harness/Browser.ts"
 import { faults } from "../harness/FakeModel.ts"
-import { honest, Installation, namesIn } from "../harness/Installation.ts"
+import { honest, Installation, namesIn, secret } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 /** One repository per cause, so that no cause hides another. Their triggers are host-0, host-1 and so on. */
@@ -22,7 +23,11 @@ const repositories = [
   "team/silent",
   "team/refused",
   "team/hourly",
-  "team/include"
+  "team/include",
+  "team/off",
+  "team/night",
+  "team/paused",
+  "team/limited"
 ] as const
 
 let at: Installation
@@ -39,6 +44,11 @@ const configure = (): void => {
   instances["team-paths"].review = { exclude: ["src/**"] }
   instances["team-include"].review = { include: ["nothing/**"] }
   instances["team-hourly"].review = { max_per_author_hour: 1 }
+  instances["team-silent"].review = { auto_commit: { delay_seconds: 0 } }
+  instances["team-off"].enabled = false
+  const tomorrow = new Date(Date.now() + 86_400_000).toLocaleDateString("en-US", { weekday: "short", timeZone: "UTC" })
+  const windows = [{ days: [tomorrow.toLowerCase()], windows: ["09:00-17:00"] }]
+  instances["team-night"].review = { pull_request: { schedule: { timezone: "UTC", rules: windows } } }
   document.outputs.routes.rules = [{ match: { trigger: "host-4" }, line_comments: [], summary: [] }]
   config = stringify(document)
   writeFileSync(file, config)
@@ -59,6 +69,8 @@ beforeAll(async () => {
   at.model.script((request) => {
     const [name = ""] = namesIn(request)
     if (name === "failing") return faults.unauthorized()
+    if (name === "prose") return { text: "The change looks good to me." }
+    if (name === "limited") return faults.rateLimited("7200")
     return name === "costly"
       ? { ...honest(request), usage: { input: 6_000_000, output: 1, cached: 0 } }
       : honest(request)
@@ -259,4 +271,133 @@ it("a delivery with a wrong signature is on the overview, which leads to its tri
   expect(await page.locator("#content").textContent()).toContain(
     "The secret at the host and that of the trigger differ"
   )
+})
+
+type Opened = Parameters<Installation["forge"]["createPull"]>[1]
+
+/** Opens a pull request, and returns its name. */
+const opened = async (name: string, repository: string, more: Partial<Opened> = {}): Promise<string> => {
+  await at.push(name, 1, repository)
+  const pull = await at.forge.createPull(repository, { headBranch: name, title: `Add ${name}`, ...more })
+  await at.forge.notify(pull, "opened")
+  return `${repository}#${pull.number}`
+}
+
+/** A comment on a new pull request by a person without rights. */
+const commented = async (name: string, body: string): Promise<string> => {
+  const pull = await at.open(name, "team/branches")
+  const sender = at.forge.user("mallory")
+  const { id } = at.forge.comment(pull, body, "mallory")
+  await at.forge.send(at.forge.delivery({ kind: "comment", pull, body, sender, id }))
+  return `team/branches#${pull.number}`
+}
+
+/** Causes of no review, and what the page of the change says: the palette leads there with the name of the pull request. */
+const reasons: Readonly<Record<string, readonly [cause: () => Promise<string>, sentence: string | RegExp]>> = {
+  "a draft": [
+    () => opened("draft", "team/one", { draft: true }),
+    "Drafts are not reviewed until they are marked as ready"
+  ],
+  "a label": [
+    () => opened("labelled", "team/one", { labels: ["aicr:ignore"] }),
+    'review.labels.ignore contains the label "aicr:ignore"'
+  ],
+  "a target branch that is not watched": [
+    () => opened("target", "team/branches"),
+    "review.pull_request.include_target_branches does not contain main"
+  ],
+  "a repository without a workspace": [
+    async () => {
+      await at.forge.createRepository("team/other")
+      const first = { branch: "main", message: "Start", files: { "README.md": "# Start\n" } }
+      await at.forge.push("team/other", first)
+      return opened("elsewhere", "team/other")
+    },
+    "No workspace has this repository"
+  ],
+  "a disabled workspace": [() => opened("disabled", "team/off"), "workspaces.instances.team-off.enabled is false"],
+  "a schedule": [() => opened("night", "team/night"), "waits for its schedule to open"],
+  "a pause": [
+    async () => {
+      await admin.post("/queue/pause", { workspace: "team-paused", reason: "release week" })
+      return opened("halted", "team/paused")
+    },
+    "workspace team-paused is paused: release week"
+  ],
+  "a model that replies in prose": [() => opened("prose", "team/one"), /prose instead of tool calls/],
+  "a refused key": [() => opened("failing", "team/one"), "the key is refused: check api_key_env of the provider"],
+  "a host that refuses comments": [
+    () => opened("forbidden", "team/refused"),
+    "the credential lacks a permission; grant it access to this repository"
+  ],
+  "a command of a stranger": [
+    () => commented("strange", "/aicr review"),
+    "mallory has no write permission on the repository"
+  ],
+  "a comment without a command": [
+    () => commented("chatter", "Nice work"),
+    "the comment is neither in a thread of a finding nor addressed to the service"
+  ],
+  "a pull request that was closed": [
+    async () => {
+      const pull = await at.open("shut")
+      at.forge.close(pull, false)
+      await at.forge.notify(pull, "closed")
+      return `team/one#${pull.number}`
+    },
+    "the pull request was closed or merged"
+  ],
+  "a filter that excludes everything": [
+    () => opened("excluded", "team/paths"),
+    "no changed file passes review.exclude"
+  ],
+  "a wrong signature": [
+    async () => {
+      const pull = await at.open("unsigned")
+      const sender = at.forge.user("dana")
+      await at.forge.send(at.forge.delivery({ kind: "pull", pull, action: "opened", sender }, { secret: "wrong" }))
+      return `team/one#${pull.number}`
+    },
+    /Deliveries with a wrong signature in the last hour: [1-9]/
+  ],
+  "a provider that refuses requests": [() => opened("limited", "team/limited"), "the model provider refuses requests"]
+}
+
+describe("within three actions the dashboard shows", () => {
+  it.each(Object.entries(reasons))("%s", async (_, [cause, sentence]) => {
+    const name = await cause()
+    await page.goto(`${at.aicr.url}/dashboard/nodes`)
+    await page.locator("#content h1").waitFor()
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type(name)
+    await page.getByRole("option", { name: `Open ${name}` }).waitFor()
+    await page.keyboard.press("Enter")
+    await page.locator("#content").getByText(sentence).first().waitFor({ timeout: 60_000 })
+    expect(new URL(page.url()).searchParams.get("repo")).toBe(name.split("#")[0])
+  })
+
+  it("a push that no channel publishes, and a body that is not JSON", async () => {
+    const repository = at.forge.repository("team/silent")
+    const push = (text: string) =>
+      at.forge.push("team/silent", { branch: "main", message: "Push", files: { "NOTES.md": text } })
+    const [before, after] = [await push("One\n"), await push("Two\n")]
+    const sender = at.forge.user("dana")
+    const pushed = at.forge.delivery({ kind: "push", repository, branch: "main", before, after, sender })
+    const body = Buffer.from("{")
+    const signature = createHmac("sha256", secret).update(body).digest("hex")
+    const headers = { ...pushed.headers, "x-gitea-delivery": "no-json", "x-gitea-signature": signature }
+    for (const [delivery, status, sentence] of [
+      [pushed, 202, /no channel publishes reviews of a push here/],
+      [{ ...pushed, id: "no-json", headers, body }, 400, /body is not JSON/]
+    ] as const) {
+      expect(await at.forge.send(delivery)).toMatchObject({ status })
+      await page.goto(`${at.aicr.url}/dashboard/nodes`)
+      await page.locator("#content h1").waitFor()
+      await page.keyboard.press("g")
+      await page.keyboard.press("d")
+      // The newest one is the first row.
+      await page.locator("[data-index='0'] .row-link").click()
+      await page.locator("#content").getByText(sentence).first().waitFor()
+    }
+  })
 })
