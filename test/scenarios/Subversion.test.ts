@@ -250,6 +250,16 @@ it("a committed revision is reported by the hook, reviewed and published with it
   expect(aicr.log).not.toContain(svnPassword)
 
   await waitUntil(() => aicr.log.includes('"msg":"run ended"'), { describe: () => aicr.log })
+  // A finding of a submitted revision has its outcome when it is published.
+  expect(rows("SELECT outcome, settled, settled_head, base_ref, merged_by FROM finding_outcomes")).toMatchObject([
+    {
+      outcome: "open_at_merge",
+      settled: "merged",
+      settled_head: String(revision),
+      base_ref: "trunk",
+      merged_by: "author"
+    }
+  ])
   const [reportId, changeId] = [String(routed?.["id"]), String(change?.["id"])]
   const lines = aicr.log
     .split("\n")
