@@ -1044,7 +1044,7 @@ export const pageTexts = {
   "why.branch_not_watched": "Pushes to this branch are not reviewed. Add it to review.auto_commit.include_branches.",
   "why.cancelled": "A person or a newer commit cancelled it.",
   "why.closed":
-    "The pull request was closed or merged, and waiting reviews of it are cancelled; or the shelved changelist was submitted. It is decided what became of its findings.",
+    "The pull request was closed or merged, and waiting reviews of it are cancelled; or the shelved changelist was submitted or its shelf deleted. It is decided what became of its findings.",
   "why.coalesced": "A review of the same change was waiting already; it reads the newest commit.",
   "why.deferred": "It waits for a delay, a time window or the host.",
   "why.draft": "Drafts are not reviewed until they are marked as ready. Comment `/aicr review` to review one earlier.",

@@ -1026,7 +1026,8 @@ export const pageTexts = {
   "why.ambiguous_route": "该仓库同等匹配多个工作区。请让其中一条规则更具体。",
   "why.branch_not_watched": "不评审推送到此分支的提交。请将其加入 review.auto_commit.include_branches。",
   "why.cancelled": "被人或更新的提交取消。",
-  "why.closed": "拉取请求已关闭或合并，其等待中的评审已取消；或搁置的变更列表已提交。将判定其问题的结果。",
+  "why.closed":
+    "拉取请求已关闭或合并，其等待中的评审已取消；或搁置的变更列表已提交，或其搁置文件已删除。将判定其问题的结果。",
   "why.coalesced": "同一变更已有等待中的评审；它会读取最新提交。",
   "why.deferred": "正在等待延迟、时间窗口或代码托管平台。",
   "why.draft": "草稿在标记为就绪之前不会评审。评论 `/aicr review` 可提前评审。",
