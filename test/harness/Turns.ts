@@ -25,8 +25,11 @@ export const isTurn = (file: string, seed = Number(process.env["AICR_TEST_SEED"]
 /** Lists the files of tests that the newest commit and the working tree change, none without a commit before. */
 export const changedFiles = (): ReadonlyArray<string> => {
   try {
-    const options = { cwd: import.meta.dirname, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] } as const
-    return execFileSync("git", ["diff", "--name-only", "HEAD~1", "--", ".."], options).split("\n")
+    return execFileSync("git", ["diff", "--name-only", "HEAD~1", "--", ".."], {
+      cwd: import.meta.dirname,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"]
+    }).split("\n")
   } catch {
     return []
   }
