@@ -88,6 +88,14 @@ const movePlaces = (dir, running, onThread) => ({
   }
 })
 
+/** V8 reads a file of ASCII alone in half of the time, and keeps it in half of the memory. */
+const escapeUnicode = (code) =>
+  code.replaceAll(/(\\*)([^\0-\x7f])/g, (_, before, unit) => {
+    const escaped = `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
+    // A character behind a backslash is escaped already.
+    return `${before.length % 2 === 0 ? before : before.slice(1)}${escaped}`
+  })
+
 /** Returns the bundler, or undefined if development dependencies are not installed. */
 export const loadBundler = async () => {
   try {
@@ -110,7 +118,9 @@ const write = async ({ rolldown }, dir, input, places, output) => {
   // Without comments, a start reads a fifth less.
   const { output: files } = await made.write({ dir, comments: false, ...output })
   await made.close()
-  return files.filter(({ type }) => type === "chunk")
+  const chunks = files.filter(({ type }) => type === "chunk")
+  await Promise.all(chunks.map(({ code, fileName }) => writeFile(join(dir, fileName), escapeUnicode(code))))
+  return chunks
 }
 
 /** Writes a script as one file, which may be moved: it finds other files by their absolute paths in this installation. */
