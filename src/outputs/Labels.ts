@@ -22,6 +22,8 @@ export interface Labels {
   readonly found: (count: number) => string
   /** Separates a count from its parts. */
   readonly colon: string
+  /** A number of findings with their state. */
+  readonly counted: (count: number, state: string) => string
   readonly states: Readonly<Record<FindingState, string>>
   /** State of an open finding whose file was not read in full. */
   readonly unread: string
@@ -199,6 +201,7 @@ const english: Labels = {
   },
   found: (count) => `${count} ${count === 1 ? "problem" : "problems"} found`,
   colon: ": ",
+  counted: (count, state) => `${count} ${state}`,
   states: findingStates(en),
   unread: "not read again",
   round: (number) => `round ${number}`,
@@ -359,6 +362,7 @@ const chinese: Labels = {
   },
   found: (count) => `发现 ${count} 个问题`,
   colon: "：",
+  counted: (count, state) => `${state} ${count} 个`,
   states: findingStates(zh),
   unread: "本次未重新读取",
   round: (number) => `第 ${number} 次评审`,

@@ -127,7 +127,7 @@ export const renderSource = (
     (text) => {
       const input = sampleList(workspace)
       const list = renderList(listFindings(input), undefined, { language, hasHtml: true })
-      const since = sinceText(compareReviews(input), labelsFor(language).since)
+      const since = sinceText(compareReviews(input), labelsFor(language))
       return tidy(
         fillCode(text, findings, gfm)
           .replaceAll(sinceSlot, () => since)

@@ -68,6 +68,6 @@ export const fillSummary = Effect.fnUntraced(function* (
   const input = { before: before ?? [], review, threads: atHost, isSameReview: previous?.runId === runId }
   const compared = compareReviews(input)
   const rows = listFindings(input, compared)
-  const since = before === undefined ? "" : sinceText(compared, labelsFor(style.language).since)
+  const since = before === undefined ? "" : sinceText(compared, labelsFor(style.language))
   return { body: withSlots(body, rows, since, review.clean, style), listed: toListed(rows) }
 })

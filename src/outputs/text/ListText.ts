@@ -22,9 +22,6 @@ export interface ListStyle {
   readonly hasHtml: boolean
 }
 
-const count = (rows: ReadonlyArray<FindingRow>, word: string): ReadonlyArray<string> =>
-  rows.length === 0 ? [] : [`${rows.length} ${word}`]
-
 const severities = (rows: ReadonlyArray<FindingRow>, language: string): string => {
   const all = countBySeverity(rows.map(({ severity }) => severity))
   const reason: Reason = { _tag: "ProblemsFound", severities: all.map((one) => ({ _tag: "SeverityCount", ...one })) }
@@ -48,6 +45,8 @@ const renderCounts = (rows: ReadonlyArray<FindingRow>, clean: string | undefined
     unresolved.length > 0
       ? `${labels.found(unresolved.length)}${labels.colon}${severities(unresolved, language)}`
       : clean
+  const count = (some: ReadonlyArray<FindingRow>, word: string): ReadonlyArray<string> =>
+    some.length === 0 ? [] : [labels.counted(some.length, word)]
   const byState = Map.groupBy(closed, ({ state }) => state)
   const others = [
     ...count(

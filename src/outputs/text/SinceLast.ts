@@ -21,7 +21,7 @@ interface ProblemName {
 /** Renders each status with its count, then the names. */
 export const sinceText = (
   { fresh, open, returned, resolved, outdated, dismissed }: Reconciled<SummaryProblem, KnownProblem>,
-  since: Labels["since"]
+  { colon, counted, since }: Labels
 ): string => {
   const distinct = (problems: ReadonlyArray<KnownProblem>): ReadonlyArray<ProblemName> =>
     [...new Map(problems.map((problem) => [problem.fp, problem])).values()].map(({ name, files }) => ({
@@ -47,9 +47,9 @@ export const sinceText = (
     return `${prefix}${gfm.codeSpan(file)}${people === "" ? "" : ` · ${people}`}`
   }
   const rows = present.flatMap(([word, problems]) => [
-    ...problems.slice(0, maxNames).map((problem) => `- ${word}: ${renderName(problem)}`),
-    ...(problems.length > maxNames ? [`- ${word}: ${since.more(problems.length - maxNames)}`] : [])
+    ...problems.slice(0, maxNames).map((problem) => `- ${word}${colon}${renderName(problem)}`),
+    ...(problems.length > maxNames ? [`- ${word}${colon}${since.more(problems.length - maxNames)}`] : [])
   ])
-  const numbers = present.map(([word, problems]) => `${problems.length} ${word}`).join(" · ")
+  const numbers = present.map(([word, problems]) => counted(problems.length, word)).join(" · ")
   return `**${since.title}** ${numbers}\n\n${rows.join("\n")}`
 }

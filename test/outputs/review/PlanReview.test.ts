@@ -403,9 +403,11 @@ describe("plan", () => {
 
   it("speaks Chinese where the output language is Chinese", () => {
     const settings = workspace({}, { output_language: "zh-CN" })
-    expect(summaryOf(operations(input([finding(1)], { workspace: settings })), "zh-CN")).toContain(
-      "**发现 1 个问题：中 1 个**"
-    )
+    const found = [finding(1), finding(2)]
+    const dismissed = analysis(found, { dismissed: [finding(2).fingerprint] })
+    const summary = summaryOf(operations(input(found, { workspace: settings, analysis: dismissed })), "zh-CN")
+    expect(summary).toContain("**发现 1 个问题：中 1 个** · 已驳回 1 个\n")
+    expect(summary).toContain("**已读**：`src/a.ts`")
   })
 
   it("names the same operation the same, and another head, run on request or channel otherwise", () => {
