@@ -3,7 +3,7 @@
  * and changes nothing without it. The publisher and listeners are notified afterwards.
  */
 import { Clock, Effect, Metric } from "effect"
-import { countedFindings, factsOf, openFindings } from "../../src/domain/Analysis.ts"
+import { countedFindings, listFacts, openFindings } from "../../src/domain/Analysis.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import { categoryLabel } from "../../src/domain/CanonicalCategory.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
@@ -92,7 +92,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, given: ReviewW
     yield* Metric.update(Metric.withAttributes(Metrics.problems, labels), 1)
   }
   yield* countUnposted(analysis)
-  yield* Metric.update(Metrics.leakedCredentials, factsOf(analysis).filter(isNewIn(analysis)).length)
+  yield* Metric.update(Metrics.leakedCredentials, listFacts(analysis).filter(isNewIn(analysis)).length)
   yield* countRules(analysis)
   yield* countFramed(analysis)
   yield* (yield* Progress).publish({

@@ -2,7 +2,7 @@
 import { Clock, Effect, Metric } from "effect"
 import { countUnread } from "../../src/domain/Coverage.ts"
 import { inEventTrace } from "../../src/domain/EventTrace.ts"
-import { countedSeverities, factsOf, usageJson } from "../../src/domain/Analysis.ts"
+import { countedSeverities, listFacts, usageJson } from "../../src/domain/Analysis.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { RunStatus } from "../../src/domain/Run.ts"
 import { endSpan } from "../../src/domain/RunSpan.ts"
@@ -33,7 +33,7 @@ const unreadParts = ({ analysis }: Run) => {
 
 /** The round of a review, its late and folded findings, which are not posted, those for maintainers only, and leaked credentials. */
 const roundParts = ({ analysis }: Run) => ({
-  ...(analysis === undefined || factsOf(analysis).length === 0 ? {} : { credentials: factsOf(analysis).length }),
+  ...(analysis === undefined || listFacts(analysis).length === 0 ? {} : { credentials: listFacts(analysis).length }),
   ...(analysis?.folded === undefined ? {} : { folded: analysis.folded.length }),
   ...(analysis?.private === undefined ? {} : { private: analysis.private.length }),
   ...(analysis?.round === undefined

@@ -227,7 +227,7 @@ export const openFindings = ({ dismissed = [], findings }: Pick<Analysis, "dismi
   findings.filter(({ fingerprint }) => !dismissed.includes(fingerprint))
 
 /** Returns the findings that count and that no model made; those that only maintainers get are not among them. */
-export const factsOf = (analysis: Pick<Analysis, "dismissed" | "findings">): ReadonlyArray<Finding> =>
+export const listFacts = (analysis: Pick<Analysis, "dismissed" | "findings">): ReadonlyArray<Finding> =>
   openFindings(analysis).filter(({ fact }) => fact !== undefined)
 
 type Found = Pick<Analysis, "findings" | "private">

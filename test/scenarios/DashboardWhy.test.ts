@@ -292,7 +292,7 @@ const commented = async (name: string, body: string): Promise<string> => {
   return `team/branches#${pull.number}`
 }
 
-/** Causes of no review, and what the page of the change says: the palette leads there with the name of the pull request. */
+/** Causes of no review, and the sentence on the page of the change, to which the palette leads with the name of the pull request. */
 const reasons: Readonly<Record<string, readonly [cause: () => Promise<string>, sentence: string | RegExp]>> = {
   "a draft": [
     () => opened("draft", "team/one", { draft: true }),

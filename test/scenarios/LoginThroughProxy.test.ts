@@ -42,7 +42,7 @@ const startProvider = (directory: string, requests: Array<string>) => {
   return { server, cert: String(cert) }
 }
 
-/** Tunnels every request to the provider, wherever it is to. */
+/** Tunnels every request to the provider, whatever host it names. */
 const startProxy = (providerPort: number, tunnels: Array<string>) =>
   createServer().on("connect", (request, socket) => {
     tunnels.push(request.url ?? "")

@@ -1,5 +1,5 @@
 /** Builds the JSON of runs for the administration. */
-import { countedSeverities, factsOf, usageJson } from "../../domain/Analysis.ts"
+import { countedSeverities, listFacts, usageJson } from "../../domain/Analysis.ts"
 import type { Analysis, Usage } from "../../domain/Analysis.ts"
 import type { Coverage } from "../../domain/Coverage.ts"
 import { privateDigest } from "../../domain/PrivateDigest.ts"
@@ -43,7 +43,7 @@ export const runView = (run: Run) => ({
     findings: run.analysis === undefined ? undefined : countedSeverities(run.analysis).length,
     round: run.analysis?.round?.number,
     late: run.analysis?.round === undefined ? undefined : (run.analysis.late?.length ?? 0),
-    credentials: (run.analysis && factsOf(run.analysis).length) || undefined,
+    credentials: (run.analysis && listFacts(run.analysis).length) || undefined,
     folded: run.analysis?.folded?.length,
     private: run.analysis?.private?.length
   }),

@@ -1,4 +1,4 @@
-/** What nodes publish about themselves, as other nodes read it. */
+/** Other nodes read the last error that a node publishes, and nothing of another form. */
 import { expect, it } from "vitest"
 import { readDetails } from "../../../src/admin/nodes/NatsPresence.ts"
 
