@@ -16,7 +16,7 @@ import { withinDailyPersons } from "./DailyPersons.ts"
 import { discover } from "./feishu/Session.ts"
 import { listAt, numberAt, textAt } from "./platform/ReadJson.ts"
 import { isSlackPerson, openSlackConversation } from "./SlackMessages.ts"
-import { neededSlackScopes } from "./SlackScopes.ts"
+import { neededSlackScopes } from "./slack/Scopes.ts"
 import { receiveMode } from "./ReceiveMode.ts"
 
 export interface ChatPoint {

@@ -1,5 +1,5 @@
 /** Scopes that the bot token of a Slack app needs for what the configuration uses it for (docs/chat-slack.md). Pure. */
-import type { Document } from "../config/Document.ts"
+import type { Document } from "../../config/Document.ts"
 
 type Scope = readonly [name: string, use: string]
 

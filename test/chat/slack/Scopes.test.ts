@@ -1,7 +1,7 @@
 /** Scopes of the bot token of a Slack app, by what the configuration uses it for. */
 import { expect, it } from "vitest"
-import { neededSlackScopes } from "../../src/chat/SlackScopes.ts"
-import type { Document } from "../../src/config/Document.ts"
+import { neededSlackScopes } from "../../../src/chat/slack/Scopes.ts"
+import type { Document } from "../../../src/config/Document.ts"
 
 const always = ["chat:write", "app_mentions:read", "im:history", "channels:history", "groups:history"]
 const binding = (kind: string, more: object = {}) => ({
