@@ -63,6 +63,8 @@ it.each(isWhole ? hosts : takeTurn("AICR_TEST_CONVERSATIONS", hosts))(
         lines.flatMap((line) => [{ ...line, user }, ...getThread(line).answers])
       )
     ]
+    /** The texts of the services by account and form, for a failure. */
+    const listTexts = () => JSON.stringify(ofServices().map(({ body, user }) => `${user.login}: ${body.slice(0, 60)}`))
     const ofServices = () => texts().filter(({ user }) => services.includes(user.login))
     const send = (delivery: ReturnType<typeof forge.delivery>) =>
       Promise.all([forge.send(delivery), forge.send({ ...delivery, url: `${url}/webhooks/${kind}` })])
@@ -88,7 +90,7 @@ it.each(isWhole ? hosts : takeTurn("AICR_TEST_CONVERSATIONS", hosts))(
     await settle()
     // As many replies to a person per hour, by each service, and a sentence about the limit below the change and in the thread.
     expect(counts.at(-1)).toBeGreaterThanOrEqual(2 * limit)
-    expect(counts.at(-1)).toBeLessThanOrEqual(2 * (limit + 2))
+    expect(counts.at(-1), listTexts()).toBeLessThanOrEqual(2 * (limit + 2))
     // Nothing follows once the limits are reached.
     expect(counts.at(-1)).toBe(counts.at(-4))
     expect(model.requests.filter(({ text }) => text.includes("Write the reply")).length).toBeLessThanOrEqual(2 * limit)

@@ -90,10 +90,10 @@ const movePlaces = (dir, running, onThread) => ({
 
 /** V8 reads a file of ASCII alone in half of the time, and keeps it in half of the memory. */
 const escapeUnicode = (code) =>
-  code.replaceAll(/(\\*)([^\0-\x7f])/g, (_, before, unit) => {
-    const escaped = `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
+  code.replaceAll(/\\[^]|[^\0-\x7f]/g, (found) => {
     // A character behind a backslash is escaped already.
-    return `${before.length % 2 === 0 ? before : before.slice(1)}${escaped}`
+    const unit = found.charCodeAt(found.length - 1)
+    return unit < 128 ? found : `\\u${unit.toString(16).padStart(4, "0")}`
   })
 
 /** Returns the bundler, or undefined if development dependencies are not installed. */
