@@ -5,7 +5,7 @@ import type { Account, Author } from "./OwnAccount.ts"
 import type { Conversation, ConversationComment } from "./HostConversations.ts"
 import { readComment } from "./ReadChanges.ts"
 
-/** Most comments of a conversation that are returned. */
+/** Most comments of a conversation that are returned, in addition to the first one of a thread at a line and those of the service in it. */
 export const maxConversation = 100
 
 interface CommentOfHost {
@@ -31,7 +31,10 @@ const readNumber = ({ id }: ConversationComment): number => Number(id.slice(id.l
 
 type Facts = Pick<Conversation, "isLocked"> & Partial<Pick<Conversation, "path" | "line" | "side" | "isResolved">>
 
-/** Returns the newest comments of a conversation, and the comment itself; undefined if it has no such comment. */
+/**
+ * Returns the newest comments of a conversation, and the comment itself; undefined if it has no such comment. The first comment of a thread names
+ * its finding, and those of the service count towards its limit, however long the thread is.
+ */
 export const toConversation = (
   comments: ReadonlyArray<ConversationComment>,
   { id }: CommentPlace,
@@ -42,8 +45,9 @@ export const toConversation = (
   const own = sorted.find((comment) => comment.id === id)
   if (own === undefined) return undefined
   const newest = sorted.slice(-maxConversation)
+  const kept = newest.includes(own) ? newest : [own, ...newest.slice(1)]
   return {
-    comments: newest.includes(own) ? newest : [own, ...newest.slice(1)],
+    comments: facts.path === undefined ? kept : sorted.filter((one, at) => at === 0 || one.isOwn || kept.includes(one)),
     isPart: isMore || sorted.length > maxConversation,
     path: undefined,
     line: undefined,

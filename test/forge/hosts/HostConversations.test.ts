@@ -123,6 +123,17 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
     expect(other?.comments.length).toBeLessThanOrEqual(100)
   })
 
+  it("returns the first comment of a long thread, and those of the service", async () => {
+    const comment = await post("A finding")
+    await reply(replyOf(kind, comment, "Why?"), "Because. reply-4")
+    for (let n = 0; n < 120; n++) replyOf(kind, comment, `c${n}`)
+    const found = await read(replyOf(kind, comment, "late"))
+    expect(found?.comments[0]?.body).toBe(`A finding\n\n${mark}`)
+    expect(found?.comments.map(({ body }) => body)).toContain("Because. reply-4")
+    expect(found?.comments).toHaveLength(102)
+    expect(found?.isPart).toBe(true)
+  })
+
   it("returns nothing for a deleted comment", async () => {
     const comment = await post("A finding")
     const inThread = replyOf(kind, comment, "Why?")
