@@ -157,7 +157,8 @@ it("a process that is killed between the statement and the status leaves one sta
 it("a statement outlives the details of its run, and the response to its link has the reason when it is removed, too", async () => {
   const { token } = await AdminSession.open(at.aicr.url)
   const [envelope] = stored().values()
-  const database = new DatabaseSync(join(at.directory, "aicr.db"), { enableForeignKeyConstraints: false })
+  const options = { enableForeignKeyConstraints: false, timeout: 10_000 }
+  const database = new DatabaseSync(join(at.directory, "aicr.db"), options)
   database.prepare("DELETE FROM runs WHERE id = ?").run(run)
   database.close()
   expect(await request(`statement?run=${run}&head=${head}`, token)).toEqual({ status: 200, text: envelope })

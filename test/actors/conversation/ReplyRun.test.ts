@@ -181,6 +181,23 @@ each("without a model there is one reaction, and after a failure of the model on
   })
 )
 
+each(
+  "a reply is charged to its run, its repository and the person who wrote the comment, whose budgets hold for it",
+  () =>
+    Effect.gen(function* () {
+      yield* reviewed()
+      const { accounts, conversations, settings } = yield* Given
+      const { runs } = yield* deliver(conversations.write("t1", "ada", "Why?"))
+      assert.deepStrictEqual(
+        accounts.map(({ author, id, repository }) => [id, author, repository]),
+        [[runs[0]?.id, "t:ada", "t:team/app"]]
+      )
+      settings.answer = new GatewayError({ reason: "budget", why: { _tag: "Text", text: "used" } })
+      yield* deliver(conversations.write("t1", "ada", "And then?"))
+      assert.include(conversations.reactions, "c4 confused")
+    })
+)
+
 each("a thread, a person and a change have limits, each named once in a thread", () =>
   Effect.gen(function* () {
     yield* reviewed()

@@ -23,6 +23,8 @@ import type { ChangeWork } from "../../../src/engine/work/ChangeWork.ts"
 import { Forges } from "../../../src/forge/Forges.ts"
 import { Catalog } from "../../../src/llm/Catalog.ts"
 import { Gateway, GatewayError } from "../../../src/llm/Gateway.ts"
+import { ModelRun } from "../../../src/llm/ModelRun.ts"
+import type { ModelAccount } from "../../../src/llm/ModelRun.ts"
 import type { GatewayRequest, GatewayResponse } from "../../../src/llm/Gateway.ts"
 import { findAtHost, isHostOperation, sendAtHost } from "../../../src/outputs/channels/HostOperations.ts"
 import { planRows } from "../../../src/outputs/channels/PlanRows.ts"
@@ -52,6 +54,8 @@ export class Given extends Context.Service<
     readonly writers: Set<string>
     readonly files: Map<string, string>
     readonly prompts: Array<GatewayRequest>
+    /** What each prompt is charged to. */
+    readonly accounts: Array<ModelAccount>
     readonly settings: {
       respond: (() => GatewayResponse) | undefined
       answer: GatewayResponse | GatewayError
@@ -68,6 +72,7 @@ export class Given extends Context.Service<
     writers: new Set(["ada"]),
     files: new Map([["src/cart.ts", "const a = 1\nreturn sum(items)\n"]]),
     prompts: [],
+    accounts: [],
     settings: {
       respond: undefined,
       answer: calling("reply", { outcome: "replied", text: "Because an **empty** cart has no sum." }),
@@ -101,10 +106,11 @@ const forges = Layer.effect(
 const gateway = Layer.effect(
   Gateway,
   Effect.gen(function* () {
-    const { prompts, settings } = yield* Given
+    const { accounts, prompts, settings } = yield* Given
     return Gateway.of({
       call: (request) =>
-        Effect.suspend(() => {
+        Effect.flatMap(ModelRun, (account) => {
+          accounts.push(account)
           prompts.push(request)
           const { respond } = settings
           const answer = respond === undefined ? settings.answer : respond()
