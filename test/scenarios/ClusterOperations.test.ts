@@ -129,9 +129,9 @@ it("nodes at rest send few messages and commit few transactions", async () => {
   const startedAt = performance.now()
   await sleep(10_000)
   const seconds = (performance.now() - startedAt) / 1000
-  // Eight messages and two to five transactions a second: members, leases and polls of three nodes.
-  expect(watch.messages / seconds).toBeLessThan(15)
-  expect(((await commits()) - before) / seconds).toBeLessThan(9)
+  // 8 to 19 messages and 2 to 5 transactions a second: members, leases and polls of three nodes.
+  expect(watch.messages / seconds).toBeLessThan(30)
+  expect(((await commits()) - before) / seconds).toBeLessThan(10)
 }, 60_000)
 
 it("a drained node takes nothing, and goes on when it is resumed", async () => {
