@@ -5,7 +5,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { expect, it, onTestFinished } from "vitest"
+import { assert, expect, it, onTestFinished } from "vitest"
 import { parse, stringify } from "yaml"
 import { AicrProcess } from "../harness/AicrProcess.ts"
 import { getThread } from "../harness/FakeThreads.ts"
@@ -90,7 +90,7 @@ it.each(isWhole ? hosts : takeTurn("AICR_TEST_CONVERSATIONS", hosts))(
     await settle()
     // As many replies to a person per hour, by each service, and a sentence about the limit below the change and in the thread.
     expect(counts.at(-1)).toBeGreaterThanOrEqual(2 * limit)
-    expect(counts.at(-1), listTexts()).toBeLessThanOrEqual(2 * (limit + 2))
+    assert.isAtMost(counts.at(-1) ?? 0, 2 * (limit + 2), listTexts())
     // Nothing follows once the limits are reached.
     expect(counts.at(-1)).toBe(counts.at(-4))
     expect(model.requests.filter(({ text }) => text.includes("Write the reply")).length).toBeLessThanOrEqual(2 * limit)
