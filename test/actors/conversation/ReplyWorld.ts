@@ -54,7 +54,7 @@ export class Given extends Context.Service<
     readonly writers: Set<string>
     readonly files: Map<string, string>
     readonly prompts: Array<GatewayRequest>
-    /** What each prompt is charged to. */
+    /** Accounts that the prompts are charged to. */
     readonly accounts: Array<ModelAccount>
     readonly settings: {
       respond: (() => GatewayResponse) | undefined
