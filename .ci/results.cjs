@@ -25,12 +25,13 @@ const isShort = ({ assertionResults }) =>
 
 const toPattern = (files) => {
   if (files.some(isUnloaded)) return "."
-  const names = files.flatMap((file) =>
-    file.assertionResults
-      .filter(({ status }) => status === "failed" || isShort(file))
+  const names = files.flatMap((file) => {
+    const isWhole = isShort(file)
+    return file.assertionResults
+      .filter(({ status }) => isWhole || status === "failed")
       .map(({ ancestorTitles, title }) => [...ancestorTitles, title])
-      .map((titles) => (isShort(file) ? titles.slice(0, 1) : titles).map(escape).join(separator))
-  )
+      .map((titles) => (isWhole ? titles.slice(0, 1) : titles).map(escape).join(separator))
+  })
   return [...new Set(names)].join("|")
 }
 

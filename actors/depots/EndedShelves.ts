@@ -218,10 +218,7 @@ export const searchShelves = Effect.fnUntraced(function* ({
   const receivedAt = yield* Clock.currentTimeMillis
   const own = { event: "catch_up", action: occasion, rule, receivedAt, sender: undefined }
   const ends = yield* Effect.result(findEnds(trigger, server, shelves, own))
-  if (Result.isFailure(ends)) {
-    const { reason: failure, why } = ends.failure
-    return { _tag: "ServerFailed", failure, trigger: trigger.name, reason: why }
-  }
+  if (Result.isFailure(ends)) return toFailed(trigger, ends.failure).reason
   yield* storeEnds(ends.success, { occasion })
   return undefined
 })

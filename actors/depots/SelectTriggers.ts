@@ -139,7 +139,9 @@ export type TriggerReply =
       readonly isOutage: boolean
     }
 
-export const toFailed = (trigger: TriggerProfile, { reason, why }: CheckoutError): TriggerReply => ({
+type FailedReply = Extract<TriggerReply, { readonly _tag: "Failed" }>
+
+export const toFailed = (trigger: TriggerProfile, { reason, why }: CheckoutError): FailedReply => ({
   _tag: "Failed",
   trigger,
   reason: { _tag: "ServerFailed", failure: reason, trigger: trigger.name, reason: why },
@@ -147,7 +149,7 @@ export const toFailed = (trigger: TriggerProfile, { reason, why }: CheckoutError
 })
 
 /** `why`: undefined if the credentials of the trigger are on other nodes. */
-export const toUnreadable = (trigger: TriggerProfile, why: Reason | undefined): TriggerReply => ({
+export const toUnreadable = (trigger: TriggerProfile, why: Reason | undefined): FailedReply => ({
   _tag: "Failed",
   trigger,
   reason: { _tag: "ServerNotReadable", reason: why ?? { _tag: "OwnerTrigger", trigger: trigger.name } },

@@ -32,14 +32,17 @@ const unreadParts = ({ analysis }: Run) => {
 }
 
 /** The round of a review, its late and folded findings, which are not posted, those for maintainers only, and leaked credentials. */
-const roundParts = ({ analysis }: Run) => ({
-  ...(analysis === undefined || listFacts(analysis).length === 0 ? {} : { credentials: listFacts(analysis).length }),
-  ...(analysis?.folded === undefined ? {} : { folded: analysis.folded.length }),
-  ...(analysis?.private === undefined ? {} : { private: analysis.private.length }),
-  ...(analysis?.round === undefined
-    ? {}
-    : { round: analysis.round.number, ...(analysis.late === undefined ? {} : { late: analysis.late.length }) })
-})
+const roundParts = ({ analysis }: Run) => {
+  if (analysis === undefined) return {}
+  const { folded, late, private: kept, round } = analysis
+  const credentials = listFacts(analysis).length
+  return {
+    ...(credentials === 0 ? {} : { credentials }),
+    ...(folded === undefined ? {} : { folded: folded.length }),
+    ...(kept === undefined ? {} : { private: kept.length }),
+    ...(round === undefined ? {} : { round: round.number, ...(late === undefined ? {} : { late: late.length }) })
+  }
+}
 
 /** Logs and counts the end of a run, as an error if it failed. */
 export const logEnded = Effect.fn(endSpan)(function* (run: Run, status: RunStatus, reason: Reason | undefined) {
