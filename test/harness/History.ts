@@ -3,13 +3,13 @@
  * those of other repositories named in HISTORIES (paths, colon-separated), and generated ones with rare content: CRLF,
  * no newline at the end, unicode and spaces in paths, renames, binary files, mode changes, 20 000 lines.
  */
-import { execFileSync, spawnSync } from "node:child_process"
 import { readdirSync, rmSync } from "node:fs"
 import { join, resolve } from "node:path"
 import * as fc from "fast-check"
 import { joinLines, treeChange } from "../review/Trees.ts"
 import type { Tree } from "../review/Trees.ts"
 import { makeRepository } from "../vcs/Repository.ts"
+import { readProgram, runProgram } from "./RunProgram.ts"
 
 export interface Commit {
   /** Folder that git can be run in. */
@@ -21,12 +21,7 @@ export interface Commit {
 const environment = { PATH: process.env["PATH"], HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1", LC_ALL: "C" }
 
 export const gitIn = (repository: string, args: ReadonlyArray<string>): Buffer =>
-  execFileSync("git", ["-c", "safe.directory=*", "-c", "core.quotepath=off", ...args], {
-    cwd: repository,
-    env: environment,
-    maxBuffer: 1 << 28,
-    stdio: ["ignore", "pipe", "ignore"]
-  })
+  readProgram("git", ["-c", "safe.directory=*", "-c", "core.quotepath=off", ...args], { cwd: repository, environment })
 
 /** Spread evenly over the list. */
 const spread = <A>(all: ReadonlyArray<A>, most: number): ReadonlyArray<A> =>
@@ -49,11 +44,7 @@ const commitsOf = (repository: string): ReadonlyArray<Commit> =>
 
 /** Copies of large histories come without some of their files. */
 const isWhole = ({ repository, base, head }: Commit): boolean =>
-  spawnSync("git", ["diff-tree", "-r", "-p", "-M50%", base, head], {
-    cwd: repository,
-    env: environment,
-    stdio: "ignore"
-  }).status === 0
+  runProgram("git", ["diff-tree", "-r", "-p", "-M50%", base, head], { cwd: repository, environment }).status === 0
 
 /** Returns at most `most` real commits; `note` is the reason where there are fewer. */
 export const realCommits = (
@@ -61,7 +52,7 @@ export const realCommits = (
 ): { readonly commits: ReadonlyArray<Commit>; readonly note: string | undefined } => {
   const own = resolve(import.meta.dirname, "../..")
   const named = (process.env["HISTORIES"] ?? "").split(":").filter((path) => path !== "")
-  if (named.length === 0 && spawnSync("git", ["rev-parse", "--git-dir"], { cwd: own, env: environment }).status !== 0) {
+  if (named.length === 0 && runProgram("git", ["rev-parse", "--git-dir"], { cwd: own, environment }).status !== 0) {
     return { commits: [], note: "this copy of the repository has no history" }
   }
   const all =

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { freePort } from "./FreePort.ts"
 import { apacheModules, provide } from "./Provide.ts"
+import { readProgram } from "./RunProgram.ts"
 import { waitUntil } from "./Wait.ts"
 
 export const svnUser = "reviewer"
@@ -25,13 +26,10 @@ export interface SvnEdit {
 }
 
 const svn = (args: ReadonlyArray<string>, cwd: string): string =>
-  execFileSync("svn", ["--non-interactive", ...args], {
+  readProgram("svn", ["--non-interactive", ...args], {
     cwd,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, LC_ALL: "C.UTF-8" },
-    maxBuffer: 1e9
-  })
+    environment: { ...process.env, LC_ALL: "C.UTF-8" }
+  }).toString("utf8")
 
 /** An `@` in a path is not a revision. */
 const at = (path: string): string => (path.includes("@") ? `${path}@` : path)
@@ -48,7 +46,7 @@ export class SvnRepository implements Disposable {
     this.path = join(this.folder, "repository")
     this.url = `file://${this.path}`
     this.#work = join(this.folder, "work")
-    execFileSync("svnadmin", ["create", this.path])
+    readProgram("svnadmin", ["create", this.path], { cwd: "/", environment: process.env })
     if (folders.length > 0)
       svn(["mkdir", "--quiet", "-m", "Layout", ...folders.map((name) => `${this.url}/${name}`)], "/")
     svn(["checkout", "--quiet", this.url, this.#work], "/")

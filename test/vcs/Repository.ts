@@ -1,8 +1,8 @@
 /** Real git repositories made on the fly. */
-import { execFileSync } from "node:child_process"
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { readProgram } from "../harness/RunProgram.ts"
 
 const environment = {
   PATH: process.env["PATH"],
@@ -45,13 +45,7 @@ const makeEmpty = (own: string): void => {
 export const makeRepository = (path: string = temporaryFolder(), ...init: ReadonlyArray<string>): Repository => {
   const own = init.includes("--bare") ? path : join(path, ".git")
   const run = (program: string, ...args: ReadonlyArray<string>) =>
-    execFileSync(program, args, {
-      cwd: path,
-      env: environment,
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "pipe"],
-      maxBuffer: 1 << 28
-    }).trimEnd()
+    readProgram(program, args, { cwd: path, environment }).toString("utf8").trimEnd()
   const git = (...args: ReadonlyArray<string>) => run("git", ...args)
   if (init.length === 0) makeEmpty(own)
   else {
@@ -72,7 +66,7 @@ export const makeRepository = (path: string = temporaryFolder(), ...init: Readon
     },
     remove: (name) => rmSync(join(path, name)),
     commit: (message = "change") => {
-      // One start of a program by this large process, not two.
+      // One turn of the shell, not two.
       run("sh", "-c", 'git add -A --force && exec git commit -q --allow-empty --no-verify -m "$1"', "sh", message)
       return readHead()
     }
