@@ -76,6 +76,8 @@ const bundle = (vite, outDir) =>
 const compress = async (folder) => {
   await Promise.all(
     (await listFiles(folder)).map(async (file) => {
+      // Pictures are compressed already.
+      if (file.endsWith(".png")) return
       const bytes = await readFile(file)
       const params = { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
       await writeFile(`${file}.br`, await promisify(brotliCompress)(bytes, { params }))

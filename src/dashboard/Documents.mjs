@@ -1,5 +1,5 @@
 /** Renders the documents of docs/ as pages without scripts, which the service serves below the dashboard. Those for contributors are not part of it. */
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
+import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises"
 import { dirname, join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -7,6 +7,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "../..")
 
 /** The folder of the documents, also that whose changes make the pages stale. */
 export const documents = join(root, "docs")
+
+const pictures = "pictures"
 
 /** The anchor of a heading, as git hosts derive it. */
 const slug = (title) =>
@@ -61,7 +63,7 @@ ${body}</main>
 `
 }
 
-/** Writes a page for each document, and their style, into the folder. */
+/** Writes a page for each document, their pictures and their style into the folder. */
 export const renderDocuments = async (folder) => {
   const { Marked } = await import("marked")
   const names = (await readdir(documents, { recursive: true })).map((name) => name.replaceAll("\\", "/"))
@@ -73,5 +75,8 @@ export const renderDocuments = async (folder) => {
     await mkdir(join(folder, dirname(path)), { recursive: true })
     await writeFile(join(folder, pageOf(path)), page(path, title, body))
   }
+  await mkdir(join(folder, pictures), { recursive: true })
+  for (const path of names.filter((name) => name.startsWith(`${pictures}/`)))
+    await copyFile(join(documents, path), join(folder, path))
   await writeFile(join(folder, "style.css"), await readFile(join(root, "src/dashboard/style/Documents.css")))
 }

@@ -83,7 +83,7 @@ const assetHeaders = { "cache-control": "public, max-age=31536000, immutable" }
 const documentHeaders = {
   "cache-control": "no-cache",
   "content-security-policy":
-    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
 const respondWith = (

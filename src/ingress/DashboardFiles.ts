@@ -25,7 +25,7 @@ export interface DashboardFiles {
   /** The page, with placeholders for the prefix and the nonce. */
   readonly page: string
   readonly assets: ReadonlyMap<string, Asset>
-  /** Reads the pages of the documents by their path, such as `hosts/gitea.html`, and their style. */
+  /** Reads the pages of the documents by their path, such as `hosts/gitea.html`, their pictures and their style. */
   readonly documents: () => Promise<ReadonlyMap<string, Asset>>
 }
 
@@ -34,6 +34,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
   css: "text/css; charset=utf-8",
   svg: "image/svg+xml",
+  png: "image/png",
   woff2: "font/woff2"
 }
 

@@ -87,8 +87,16 @@ describe("documents", () => {
         expect([path, link, anchor, target?.includes(`id="${anchor}"`)]).toEqual([path, link, anchor, true])
       }
     }
+    const pictures = [...seen].flatMap(([path, html]) =>
+      [...html.matchAll(/<img src="([^"]+)" alt="([^"]+)"/g)].map(([, source = ""]) => join(dirname(path), source))
+    )
+    expect(new Set(pictures).size).toBe(5)
+    for (const path of new Set(pictures)) {
+      const response = await get(`/docs/${path}`)
+      expect([path, response.status, response.headers.get("content-type")]).toEqual([path, 200, "image/png"])
+    }
     const { headers } = await get("/docs/README.html")
-    expect(headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'self'; /)
+    expect(headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'self'; img-src 'self'; /)
     expect(headers.get("cache-control")).toBe("no-cache")
   })
 
