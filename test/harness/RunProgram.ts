@@ -41,7 +41,7 @@ let running: Shell | undefined
 const startShell = (): Shell => {
   const folder = mkdtempSync(join(tmpdir(), "aicr-shell-"))
   execFileSync("mkfifo", [join(folder, "go"), join(folder, "done")])
-  const loop = "exec <go; while read -r line; do . ./command; done"
+  const loop = "exec <go; while read -r line; do (. ./command) >out 2>errors </dev/null; echo $? >done; done"
   spawn("/bin/sh", ["-c", loop], { cwd: folder, env: {}, stdio: ["ignore", "ignore", "inherit"] }).unref()
   return { folder, go: openSync(join(folder, "go"), "w") }
 }
@@ -54,7 +54,7 @@ export const runProgram = (
 ): EndedProgram => {
   const { folder, go } = (running ??= startShell())
   const command = `cd ${quote(resolve(cwd))} && { ${exporting(environment)}exec ${[program, ...args].map(quote).join(" ")}; }`
-  writeFileSync(join(folder, "command"), `(${command}) >out 2>errors </dev/null; echo $? >done\n`)
+  writeFileSync(join(folder, "command"), command)
   writeSync(go, "\n")
   // Waits until the shell opens it.
   const status = Number(readFileSync(join(folder, "done"), "utf8"))

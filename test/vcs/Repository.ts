@@ -44,9 +44,8 @@ const makeEmpty = (own: string): void => {
 
 export const makeRepository = (path: string = temporaryFolder(), ...init: ReadonlyArray<string>): Repository => {
   const own = init.includes("--bare") ? path : join(path, ".git")
-  const run = (program: string, ...args: ReadonlyArray<string>) =>
-    readProgram(program, args, { cwd: path, environment }).toString("utf8").trimEnd()
-  const git = (...args: ReadonlyArray<string>) => run("git", ...args)
+  const git = (...args: ReadonlyArray<string>): string =>
+    readProgram("git", args, { cwd: path, environment }).toString("utf8").trimEnd()
   if (init.length === 0) makeEmpty(own)
   else {
     mkdirSync(path, { recursive: true })
@@ -66,8 +65,8 @@ export const makeRepository = (path: string = temporaryFolder(), ...init: Readon
     },
     remove: (name) => rmSync(join(path, name)),
     commit: (message = "change") => {
-      // One turn of the shell, not two.
-      run("sh", "-c", 'git add -A --force && exec git commit -q --allow-empty --no-verify -m "$1"', "sh", message)
+      git("add", "-A", "--force")
+      git("commit", "-q", "--allow-empty", "--no-verify", "-m", message)
       return readHead()
     }
   }
