@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { adminPath } from "../src/admin/api/AdminHttpApi.ts"
 import { listSockets } from "../src/app/AdminSocket.ts"
-import { sendThrough } from "../src/cli/SocketClient.ts"
+import { sendTo } from "../src/cli/AdminHttpClient.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
 import type { DetectedModel } from "../src/llm/providers/Detect.ts"
 
@@ -11,7 +11,7 @@ export const editConfiguration = Effect.fnUntraced(function* (snapshot: Snapshot
   const [socket] = listSockets(snapshot)
   if (socket === undefined) return
   const post = (path: string, body: object) =>
-    sendThrough(socket)({ method: "POST", path: `${adminPath}${path}`, body: JSON.stringify(body) })
+    sendTo({ socketPath: socket })({ method: "POST", path: `${adminPath}${path}`, body: JSON.stringify(body) })
   yield* post("/config/changesets", {
     base_revision: 0,
     operation_id: "demo-models",

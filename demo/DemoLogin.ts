@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { adminPath } from "../src/admin/api/AdminHttpApi.ts"
 import { listSockets } from "../src/app/AdminSocket.ts"
-import { sendThrough } from "../src/cli/SocketClient.ts"
+import { sendTo } from "../src/cli/AdminHttpClient.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
 
 const decodeLink = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ url: Schema.String })))
@@ -12,7 +12,11 @@ export const openDashboard = Effect.fnUntraced(
   function* (snapshot: Snapshot, dashboard: string) {
     const [socket] = listSockets(snapshot)
     if (socket === undefined) return dashboard
-    const { text } = yield* sendThrough(socket)({ method: "POST", path: `${adminPath}/login/link`, body: undefined })
+    const { text } = yield* sendTo({ socketPath: socket })({
+      method: "POST",
+      path: `${adminPath}/login/link`,
+      body: undefined
+    })
     // The port of the demo is a free one, which its configuration does not name.
     return `${dashboard}${new URL((yield* decodeLink(text)).url).hash}`
   },

@@ -1,6 +1,6 @@
 /**
  * The administration for commands: of the service at an address, of the service of this configuration on this machine, or of this process
- * over the stores if none runs. Wiring only.
+ * over the stores. The last one exists because operators read and repair the queue and the records while no service runs. Wiring only.
  */
 import { Effect, Layer, Option, Result } from "effect"
 import { existsSync } from "node:fs"
@@ -14,11 +14,10 @@ import { DeliveryReplay } from "../admin/DeliveryReplay.ts"
 import { Nodes } from "../admin/nodes/Nodes.ts"
 import { ProviderStates } from "../llm/ProviderStates.ts"
 import type { AdminClient, AdminTarget, OpenAdmin } from "../cli/AdminCall.ts"
-import { makeAdminClient } from "../cli/AdminHttpClient.ts"
-import { defaultServiceAddress, serviceAt, withService } from "../cli/AdminClient.ts"
+import { findServed, makeAdminClient, sendTo } from "../cli/AdminHttpClient.ts"
+import { defaultServiceAddress, serviceAt, withService } from "../cli/AdminSession.ts"
 import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
-import { findServed, sendThrough } from "../cli/SocketClient.ts"
 import { layerStatic } from "../config/snapshots/FileConfigStore.ts"
 import { loadFileSections, loadForStores } from "./CommandConfig.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
@@ -156,7 +155,7 @@ export const openAdmin: OpenAdmin = ({ config, url, use }, command) =>
     // A running service keeps the previous configuration while its file is invalid.
     const located = Result.isSuccess(loaded) ? loaded.success : yield* loadFileSections(config)
     const socket = located === undefined ? undefined : yield* findServed(listSockets(located))
-    if (socket !== undefined) return yield* command(yield* makeAdminClient(sendThrough(socket)))
+    if (socket !== undefined) return yield* command(yield* makeAdminClient(sendTo({ socketPath: socket })))
     const snapshot = yield* Effect.fromResult(loaded)
     if (yield* needsService(snapshot, use)) return yield* withService(defaultServiceAddress(snapshot.document), command)
     return yield* withStores(snapshot, use, command)

@@ -22,7 +22,7 @@ export const mcpCommand = (runs: Effect.Effect<{ readonly forwardMessages: Forwa
       if (digestToken(token) === undefined)
         return yield* refused("set AICR_TOKEN to a token of the service (aicr token create NAME --scope read)")
       // Loads the client of the administration.
-      const { serviceAt } = yield* Effect.promise(() => import("./AdminClient.ts"))
+      const { serviceAt } = yield* Effect.promise(() => import("./AdminSession.ts"))
       const { url } = yield* serviceAt(address, "AICR_URL")
       const { forwardMessages } = yield* runs
       yield* forwardMessages(`${url}/mcp`, token)

@@ -1,12 +1,12 @@
 /**
- * Client of a running service's administration. It logs in for one command and logs out after it; the token is neither displayed nor stored.
+ * The session of a command at a service's address. It logs in for one command and logs out after it; the token is neither displayed nor stored.
  */
 import { Effect, Redacted } from "effect"
 import { Prompt } from "effect/cli"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { detail, request } from "./AdminCall.ts"
-import type { AdminCall, AdminClient, AdminReply, ProblemReply } from "./AdminCall.ts"
-import { makeAdminClient } from "./AdminHttpClient.ts"
+import type { AdminClient, ProblemReply } from "./AdminCall.ts"
+import { makeAdminClient, sendTo } from "./AdminHttpClient.ts"
 import { ExitWith, refused } from "./Exit.ts"
 
 interface ServiceAddress {
@@ -16,9 +16,6 @@ interface ServiceAddress {
   readonly usernameEnv: string
   readonly passwordEnv: string
 }
-
-const timeoutMillis = 15_000
-const maxReplyBytes = 64 * 1024 * 1024
 
 /** Parses the address of a service. Credentials are only sent over an unencrypted connection on this machine. `name`: where it is given. */
 export const serviceAt = (text: string, name = "--url"): Effect.Effect<ServiceAddress, ExitWith> => {
@@ -49,7 +46,7 @@ const tokenEnv = "SVC_ADMIN_TOKEN"
 
 const clientWith = (service: ServiceAddress, token: Redacted.Redacted): Effect.Effect<AdminClient> =>
   makeAdminClient((call) =>
-    Effect.flatMap(send(service, call, token), (reply) =>
+    Effect.flatMap(sendTo({ url: service.url, token })(call), (reply) =>
       reply.status === 401
         ? refused(`the service at ${service.url} refused the session; check ${tokenEnv}`)
         : Effect.succeed(reply)
@@ -89,7 +86,7 @@ const readPassword = Effect.fnUntraced(function* ({ passwordEnv }: ServiceAddres
 })
 
 const login = Effect.fnUntraced(function* (service: ServiceAddress, username: string, password: Redacted.Redacted) {
-  const { login: endpoints } = yield* makeAdminClient((call) => send(service, call))
+  const { login: endpoints } = yield* makeAdminClient(sendTo({ url: service.url }))
   const opened = endpoints.login({ payload: { username, password: Redacted.value(password) } })
   const { token } = yield* request(
     Effect.catchTags(opened, {
@@ -107,50 +104,3 @@ const login = Effect.fnUntraced(function* (service: ServiceAddress, username: st
 
 const unexpected = ({ url }: ServiceAddress, problem: ProblemReply) =>
   new ExitWith({ code: 3, message: `the service at ${url} responded with ${problem.status}: ${detail(problem)}` })
-
-const send = (
-  { url }: ServiceAddress,
-  call: AdminCall,
-  token?: Redacted.Redacted
-): Effect.Effect<AdminReply, ExitWith> =>
-  Effect.tryPromise({
-    try: async (signal): Promise<AdminReply> => {
-      const response = await fetch(`${url}${call.path}`, {
-        method: call.method,
-        redirect: "error",
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMillis)]),
-        headers: {
-          "content-type": "application/json",
-          ...(token === undefined ? {} : { authorization: `Bearer ${Redacted.value(token)}` })
-        },
-        ...(call.body === undefined ? {} : { body: call.body })
-      })
-      return {
-        status: response.status,
-        headers: Object.fromEntries(response.headers),
-        text: await readText(response)
-      }
-    },
-    catch: (cause) =>
-      new ExitWith({
-        code: 3,
-        message: `no service responds at ${url}: ${reason(cause)}; start it, or name its address with --url`
-      })
-  })
-
-const readText = async (response: Response): Promise<string> => {
-  const parts: Array<Uint8Array> = []
-  let bytes = 0
-  for await (const part of response.body ?? []) {
-    bytes += part.length
-    if (bytes > maxReplyBytes) throw new Error(`its response has more than ${maxReplyBytes} bytes`)
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString("utf8")
-}
-
-const reason = (cause: unknown): string => {
-  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
-  if (!(inner instanceof Error)) return "the connection failed"
-  return "code" in inner && typeof inner.code === "string" ? inner.code : inner.message
-}
