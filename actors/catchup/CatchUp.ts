@@ -12,7 +12,7 @@ import type { CatchUpOccasion } from "../../src/domain/CatchUpOccasion.ts"
 import { backoffMillis, doubling } from "../../src/domain/Backoff.ts"
 import { isForgeKind } from "../../src/domain/Kinds.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
-import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
+import { limitWarning, logFailure } from "../../src/observability/LimitedWarnings.ts"
 import { catchUpFound, catchUps, catchUpSkipped } from "../../src/observability/Metrics.ts"
 import { CatchUps } from "../../src/store/CatchUps.ts"
 import type { CatchUp } from "../../src/store/CatchUps.ts"
@@ -138,17 +138,14 @@ const scan = Effect.fnUntraced(function* <R>(source: Source<R>, searches: Search
     searches.running.add(name)
     const results = { tally: { found: 0, skipped: 0 }, marks: [] }
     yield* search(source, { trigger, occasion, memory, searchedAt: state?.searchedAt, ...results }).pipe(
-      Effect.catch(logFailure),
+      Effect.catch(logUnsearched),
       Effect.ensuring(Effect.sync(() => searches.running.delete(name))),
       Effect.forkScoped
     )
   }
 })
 
-const logFailure = ({ message }: { readonly message: string }) =>
-  limitWarning("catch-up", (suppressed) =>
-    Effect.logError("missed changes not searched for, retry scheduled", { error: message, suppressed })
-  )
+const logUnsearched = logFailure("missed changes not searched for, retry scheduled", {}, { level: "Error" })
 
 const layerOf = <R>(source: Source<R>) =>
   Singleton.make(
@@ -158,7 +155,7 @@ const layerOf = <R>(source: Source<R>) =>
       const searches = new Searches()
       yield* Effect.sleep(startDelay)
       for (let isFirst = true; ; isFirst = false) {
-        yield* Effect.catch(scan(source, searches, isFirst), logFailure)
+        yield* Effect.catch(scan(source, searches, isFirst), logUnsearched)
         yield* Effect.sleep(scanInterval)
       }
     }).pipe(Effect.scoped),

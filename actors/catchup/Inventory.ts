@@ -4,7 +4,7 @@
  * is new, when something else is wanted of them, on request, and at a slow interval. `triggers[].inventory.hooks` decides whether broken ones are
  * repaired and missing ones created. After that, a search for the changes that they did not report is requested.
  */
-import { Clock, Duration, Effect, Metric } from "effect"
+import { Clock, Duration, Effect, Metric, Schedule } from "effect"
 import { Singleton } from "effect/cluster"
 import { isSearched } from "../../src/admission/IsSearched.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
@@ -179,10 +179,8 @@ export const layer = Singleton.make(
   Effect.gen(function* () {
     yield* countStart("Inventory")
     const memories = new Map<string, InventoryMemory>()
-    while (true) {
-      yield* Effect.catch(scan(memories), ({ message }) => logFailure(undefined, message))
-      yield* Effect.sleep(scanInterval)
-    }
+    const scanning = Effect.catch(scan(memories), ({ message }) => logFailure(undefined, message))
+    yield* Effect.repeat(scanning, Schedule.spaced(scanInterval))
   }).pipe(Effect.scoped),
   { shardGroup }
 )

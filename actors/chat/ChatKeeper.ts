@@ -2,7 +2,7 @@
  * Keeps an owner for each chat connection, one keeper in the cluster: wakes the configured ones and those with open requests. A wake-up that
  * is lost is repeated, so that a lost owner is replaced within seconds. Removes old requests.
  */
-import { Clock, DateTime, Duration, Effect, Metric, Option, Stream } from "effect"
+import { Clock, DateTime, Duration, Effect, Metric, Option, Schedule, Stream } from "effect"
 import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
@@ -72,7 +72,7 @@ const prune = Effect.gen(function* () {
   yield* (yield* ChatHealths).prune(now - minAgeMillis)
 })
 
-const keepPruned = Effect.forever(Effect.andThen(logAndContinue("retention")(prune), Effect.sleep(pruneInterval)))
+const keepPruned = Effect.repeat(logAndContinue("retention")(prune), Schedule.spaced(pruneInterval))
 
 const wakeOwners = Effect.flatMap(ChatConnection.client, (connectionOf) =>
   keepAwake((id) => connectionOf(id).Wake(undefined, { discard: true }))

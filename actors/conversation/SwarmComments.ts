@@ -6,12 +6,12 @@
  * decided from its thread, as at a host (ReplyDecision.ts). A comment is queued before the mark is stored, with a key of its own, so that a
  * search may be repeated at any step.
  */
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, Schedule } from "effect"
 import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { Workspace } from "../../src/config/Snapshot.ts"
 import { findAddressee } from "../../src/domain/AddressedComment.ts"
-import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
+import { logFailure } from "../../src/observability/LimitedWarnings.ts"
 import { SwarmConversations } from "../../src/outputs/SwarmConversations.ts"
 import type { ReviewComment, SwarmServerChannel } from "../../src/outputs/SwarmConversations.ts"
 import { replyInSwarm } from "../../src/queue/operator/ReplyInSwarm.ts"
@@ -72,31 +72,20 @@ export const searchChannel = Effect.fnUntraced(function* (channel: SwarmServerCh
   yield* (yield* CatchUps).mark({ trigger: markName(channel), scope, mark: Math.max(after, last) })
 })
 
-const logFailure = ({ channel: { name } }: SwarmServerChannel, { message }: { readonly message: string }) =>
-  limitWarning(
-    "comments of Swarm",
-    (suppressed) =>
-      Effect.logWarning("comments of Swarm not read, retry scheduled", { channel: name, error: message, suppressed }),
-    name
-  )
-
 const searchAll = Effect.gen(function* () {
   const channels = (yield* SwarmConversations).channels((yield* ConfigStore).current())
   for (const channel of channels)
-    if (channel.workspaces.some(converses))
-      yield* Effect.catch(searchChannel(channel), (error) => logFailure(channel, error))
+    if (channel.workspaces.some(converses)) {
+      const { name } = channel.channel
+      const report = logFailure("comments of Swarm not read, retry scheduled", { channel: name }, { about: name })
+      yield* Effect.catch(searchChannel(channel), report)
+    }
 })
 
 const shardGroup: ShardGroup = "publisher"
 
 export const layer = Singleton.make(
   "SwarmComments",
-  Effect.gen(function* () {
-    yield* countStart("SwarmComments")
-    while (true) {
-      yield* searchAll
-      yield* Effect.sleep(interval)
-    }
-  }),
+  Effect.andThen(countStart("SwarmComments"), Effect.repeat(searchAll, Schedule.spaced(interval))),
   { shardGroup }
 )

@@ -11,7 +11,7 @@ import type { Scope } from "effect"
 import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { firstIdAt } from "../../src/domain/Ids.ts"
-import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
+import { limitWarning, logFailure } from "../../src/observability/LimitedWarnings.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { countStart } from "../ActorStarts.ts"
 import { NewReports } from "./NewReports.ts"
@@ -191,7 +191,7 @@ export const scan = Effect.fnUntraced(function* (memory: RoutingMemory, scope: S
   const fibers = yield* Effect.forEach(due, ([key, waiting]) => {
     memory.busy.add(key)
     return routeAll(memory, waiting).pipe(
-      Effect.catch(logFailure),
+      Effect.catch(logUnrouted),
       Effect.ensuring(Effect.sync(() => memory.busy.delete(key))),
       Effect.forkIn(scope, { startImmediately: true })
     )
@@ -200,10 +200,7 @@ export const scan = Effect.fnUntraced(function* (memory: RoutingMemory, scope: S
   return took
 })
 
-const logFailure = (error: { readonly message: string }) =>
-  limitWarning("VCS hook events", (suppressed) =>
-    Effect.logError("VCS hook events not routed, retry scheduled", { error: error.message, suppressed })
-  )
+const logUnrouted = logFailure("VCS hook events not routed, retry scheduled", {}, { level: "Error" })
 
 const shardGroup: ShardGroup = "actors"
 
@@ -215,7 +212,7 @@ export const layer = Singleton.make(
     const scope = yield* Effect.scope
     const reports = yield* NewReports
     while (true) {
-      const took = yield* Effect.catch(scan(memory, scope), (error) => Effect.as(logFailure(error), Duration.zero))
+      const took = yield* Effect.catch(scan(memory, scope), (error) => Effect.as(logUnrouted(error), Duration.zero))
       yield* Effect.sleep(Duration.min(Duration.times(took, pauseFactor), scanInterval))
       const kinds = (yield* ConfigStore)
         .current()

@@ -13,7 +13,7 @@ import { Rpc } from "effect/rpc"
 import { Limiter, makeLimiter } from "../../src/llm/Limiter.ts"
 import { makeProviderPermits } from "../../src/llm/ProviderPermits.ts"
 import { ProviderState, ProviderStates } from "../../src/llm/ProviderStates.ts"
-import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
+import { logFailure } from "../../src/observability/LimitedWarnings.ts"
 import { countStart } from "../ActorStarts.ts"
 import { everyOne } from "../Placement.ts"
 
@@ -77,16 +77,7 @@ const slackMillis = 15_000
 const noticeTimeout = Duration.seconds(2)
 
 /** Warns once a minute for each provider: while the limiter is unavailable, every call and renewal fails. */
-const warn = (
-  operation: string,
-  provider: string,
-  error: { readonly message: string },
-  log: (fields: {
-    readonly provider: string
-    readonly error: string
-    readonly suppressed: number
-  }) => Effect.Effect<void>
-) => limitWarning(`${operation} ${provider}`, (suppressed) => log({ provider, error: error.message, suppressed }))
+const warn = (message: string, provider: string) => logFailure(message, { provider }, { about: provider })
 
 /** Implements the gateway's limiter with these actors. */
 export const limiterLayer = Layer.effect(
@@ -103,13 +94,10 @@ export const limiterLayer = Layer.effect(
               orElse: () => Effect.succeed({ _tag: "Later", retryAfterMillis: slackMillis } as const)
             }),
             Effect.catch((error) =>
-              Effect.as(
-                warn("acquire", provider, error, (fields) => Effect.logWarning("provider limiter unavailable", fields)),
-                {
-                  _tag: "Later",
-                  retryAfterMillis: slackMillis
-                } as const
-              )
+              Effect.as(warn("provider limiter unavailable", provider)(error), {
+                _tag: "Later",
+                retryAfterMillis: slackMillis
+              } as const)
             )
           ),
       release: (provider, id, { error, kind, retryAfterMillis, tokens }) =>
@@ -117,16 +105,9 @@ export const limiterLayer = Layer.effect(
       pause: (provider, millis) =>
         clientOf(provider)
           .Pause({ millis })
-          .pipe(
-            Effect.timeoutOption(noticeTimeout),
-            Effect.catch((error) =>
-              warn("pause", provider, error, (fields) => Effect.logWarning("pause of a provider not shared", fields))
-            )
-          ),
+          .pipe(Effect.timeoutOption(noticeTimeout), Effect.catch(warn("pause of a provider not shared", provider))),
       renew: (provider, ids) =>
-        Effect.catch(clientOf(provider).Renew({ ids }), (error) =>
-          warn("renew", provider, error, (fields) => Effect.logWarning("permits of a provider not renewed", fields))
-        )
+        Effect.catch(clientOf(provider).Renew({ ids }), warn("permits of a provider not renewed", provider))
     })
   })
 )

@@ -3,14 +3,14 @@
  * threshold, webhooks that are silent, missing or broken, changes that were found without a delivery, and rules that were muted. The facts are records of the store, and a
  * notice has a key that names its fact, so that a scan that a crash interrupted is repeated and adds nothing twice.
  */
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, Schedule } from "effect"
 import { Singleton } from "effect/cluster"
 import { awaitSnapshot } from "../../src/config/AwaitSnapshot.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { hasDayCap } from "../../src/config/DayCaps.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { workspaceNoticeKinds } from "../../src/domain/Notice.ts"
-import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
+import { limitWarning, logFailure } from "../../src/observability/LimitedWarnings.ts"
 import { expiryChannels } from "../../src/outputs/ExpiryNotice.ts"
 import { hasNoticeRoute, hasNoticeRoutes, planNotices } from "../../src/outputs/PlanNotices.ts"
 import { queuedTimeoutHours } from "../../src/queue/ExpiryCutoffs.ts"
@@ -197,16 +197,12 @@ const repeat = <E extends { readonly message: string }, R>(
   every: Duration.Duration,
   effect: Effect.Effect<void, E, R>
 ) =>
-  Effect.forever(
-    effect.pipe(
-      Effect.catch(({ message }) =>
-        limitWarning(`notices of ${operation}`, (suppressed) =>
-          Effect.logError("scan for notices failed, retry scheduled", { operation, error: message, suppressed })
-        )
-      ),
-      Effect.andThen(awaitSnapshot(hasNoticeRoutes)),
-      Effect.andThen(Effect.sleep(every))
-    )
+  effect.pipe(
+    Effect.catch(
+      logFailure("scan for notices failed, retry scheduled", { operation }, { about: operation, level: "Error" })
+    ),
+    Effect.andThen(awaitSnapshot(hasNoticeRoutes)),
+    Effect.repeat(Schedule.spaced(every))
   )
 
 const shardGroup: ShardGroup = "actors"

@@ -3,7 +3,7 @@
  * crash finds it there and does not send it again, unless the platform recognises a repeated message. Channels are served side by side, the
  * notices of one channel in order.
  */
-import { Clock, Duration, Effect, Metric, Random } from "effect"
+import { Clock, Duration, Effect, Metric, Random, Schedule } from "effect"
 import { Singleton } from "effect/cluster"
 import { awaitSnapshot } from "../../src/config/AwaitSnapshot.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
@@ -14,7 +14,7 @@ import { ForgeError } from "../../src/forge/ForgeError.ts"
 import type { HostTraffic } from "../../src/forge/HostTraffic.ts"
 import type { WritePermits } from "../../src/forge/WritePermits.ts"
 import { WriteOwner } from "../../src/forge/WriteOwner.ts"
-import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
+import { logFailure } from "../../src/observability/LimitedWarnings.ts"
 import { notices as noticeCount } from "../../src/observability/Metrics.ts"
 import { hasNoticeRoutes } from "../../src/outputs/PlanNotices.ts"
 import { prepareNotice } from "../../src/outputs/SendNotice.ts"
@@ -147,12 +147,7 @@ export const sendDue = Effect.fnUntraced(function* (token: number, pauses: Map<s
   )
 })
 
-const logAndContinue = <R>(effect: Effect.Effect<void, StoreError, R>) =>
-  Effect.catch(effect, ({ message }) =>
-    limitWarning("notices", (suppressed) =>
-      Effect.logError("notices not sent, retry scheduled", { error: message, suppressed })
-    )
-  )
+const logAndContinue = Effect.catch(logFailure("notices not sent, retry scheduled", {}, { level: "Error" }))
 
 const hasRoutes = ConfigStore.useSync((config) => hasNoticeRoutes(config.current()))
 
@@ -179,7 +174,7 @@ const sendWhileOwner = Effect.gen(function* () {
 })
 
 /** Sends for as long as the node has this role. */
-export const sendAlways = Effect.forever(Effect.andThen(logAndContinue(sendWhileOwner), Effect.sleep(lostPause)))
+export const sendAlways = Effect.repeat(logAndContinue(sendWhileOwner), Schedule.spaced(lostPause))
 
 const shardGroup: ShardGroup = "publisher"
 

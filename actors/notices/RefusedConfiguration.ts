@@ -2,12 +2,12 @@
  * Notifies operators of a configuration that this node refuses. Every node watches its own; the key of the notice is the digest of the file
  * or the revision, so that the nodes of a cluster send one.
  */
-import { Clock, Duration, Effect, Layer } from "effect"
+import { Clock, Duration, Effect, Layer, Schedule } from "effect"
 import { awaitSnapshot } from "../../src/config/AwaitSnapshot.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { NoticeFacts } from "../../src/domain/Notice.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
-import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
+import { logFailure } from "../../src/observability/LimitedWarnings.ts"
 import { hasNoticeRoutes, planNotices } from "../../src/outputs/PlanNotices.ts"
 import { Notices } from "../../src/store/Notices.ts"
 
@@ -45,19 +45,11 @@ export const layer = Layer.effectDiscard(
       if (keys !== stored) yield* notices.add(planned, yield* Clock.currentTimeMillis)
       stored = keys
     }).pipe(
-      Effect.catch(({ message }) =>
-        limitWarning("notices of refused configurations", (suppressed) =>
-          Effect.logError("notice of a refused configuration not stored, retry scheduled", {
-            error: message,
-            suppressed
-          })
-        )
-      )
+      Effect.catch(logFailure("notice of a refused configuration not stored, retry scheduled", {}, { level: "Error" }))
     )
     yield* watch.pipe(
       Effect.andThen(awaitSnapshot(hasNoticeRoutes)),
-      Effect.andThen(Effect.sleep(watchInterval)),
-      Effect.forever,
+      Effect.repeat(Schedule.spaced(watchInterval)),
       Effect.forkScoped
     )
   })

@@ -4,12 +4,12 @@
  * has ended. Failures are repeated with growing pauses, and given up after three days. Every ten minutes it reads the code of findings that
  * were merged a month ago (LaterLook.ts).
  */
-import { Clock, Duration, Effect, Layer } from "effect"
+import { Clock, Duration, Effect, Layer, Schedule } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { backoffMillis, doubling } from "../../src/domain/Backoff.ts"
 import { LiveNodes } from "../../src/domain/LiveNodes.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
-import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
+import { logFailure } from "../../src/observability/LimitedWarnings.ts"
 import { Settlements } from "../../src/store/Settlements.ts"
 import type { ClaimedEnd } from "../../src/store/Settlements.ts"
 import { missingToken } from "../review/MissingToken.ts"
@@ -47,18 +47,11 @@ const settleOne = Effect.fnUntraced(
   },
   (effect, end, owner) =>
     Effect.catch(effect, (error) =>
-      limitWarning(
-        "ended change",
-        (suppressed) =>
-          Effect.logWarning("findings of an ended change not decided, it is repeated", {
-            target: end.targetKey,
-            event_id: end.eventId,
-            attempt: end.attempts + 1,
-            error: error.message,
-            suppressed
-          }),
-        end.targetKey
-      ).pipe(Effect.andThen(postpone(end, owner, backoffOf(end), true)))
+      logFailure(
+        "findings of an ended change not decided, it is repeated",
+        { target: end.targetKey, event_id: end.eventId, attempt: end.attempts + 1 },
+        { about: end.targetKey }
+      )(error).pipe(Effect.andThen(postpone(end, owner, backoffOf(end), true)))
     )
 )
 
@@ -78,11 +71,10 @@ const settleAll = Effect.fnUntraced(function* (owner: string, lost: ReadonlySet<
       since: now - maxAgeMillis,
       limit: batch
     })
-    const renewing = Effect.sleep(renewEvery).pipe(
-      Effect.andThen(Clock.currentTimeMillis),
+    const renewing = Clock.currentTimeMillis.pipe(
       Effect.flatMap((at) => settlements.renew(owner, at + claimMillis)),
       Effect.ignore,
-      Effect.forever
+      Effect.schedule(Schedule.spaced(renewEvery))
     )
     if (ends.length > 0)
       yield* Effect.raceFirst(
@@ -103,9 +95,7 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { owner } = yield* NodeIdentity
     const lost = yield* Effect.catch(findLost(), () => Effect.succeed(new Set<string>()))
-    const settling = Effect.andThen(step("settle", settleAll(owner, lost)), Effect.sleep(pollEvery))
-    const looking = Effect.andThen(Effect.sleep(lookEvery), step("later look", lookLater))
-    yield* Effect.forkScoped(Effect.forever(settling))
-    yield* Effect.forkScoped(Effect.forever(looking))
+    yield* step("settle", settleAll(owner, lost)).pipe(Effect.repeat(Schedule.spaced(pollEvery)), Effect.forkScoped)
+    yield* step("later look", lookLater).pipe(Effect.schedule(Schedule.spaced(lookEvery)), Effect.forkScoped)
   })
 )

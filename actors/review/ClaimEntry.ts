@@ -4,7 +4,7 @@
  */
 import { Clock, Effect } from "effect"
 import type { Scope } from "effect"
-import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
+import { logFailure } from "../../src/observability/LimitedWarnings.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import type { QueueError } from "../../src/queue/Queue.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
@@ -37,15 +37,9 @@ export class EntryClaims {
     )
 
   /** Releases an entry whose claim failed and was recorded. Waits for the queue for as long as the lease may last. */
-  readonly releaseUnconfirmed = (entryId: string, ttlMillis: number, { message }: QueueError) =>
+  readonly releaseUnconfirmed = (entryId: string, ttlMillis: number, error: QueueError) =>
     Effect.andThen(
-      limitWarning("claim of a queue entry", (suppressed) =>
-        Effect.logWarning("claim of a queue entry not confirmed, its entry is released", {
-          entry_id: entryId,
-          error: message,
-          suppressed
-        })
-      ),
+      logFailure("claim of a queue entry not confirmed, its entry is released", { entry_id: entryId })(error),
       this.#release(entryId).pipe(
         Effect.delay(releaseAfter),
         Effect.retry({ times: Math.ceil(ttlMillis / 1000) }),

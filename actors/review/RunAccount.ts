@@ -7,7 +7,7 @@ import type { Run } from "../../src/store/Runs.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
 import { randomBytes } from "node:crypto"
 import { fenceName, maxFenceBytes } from "../../src/llm/Evidence.ts"
-import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
+import { logFailure } from "../../src/observability/LimitedWarnings.ts"
 import { Objects } from "../../src/store/Objects.ts"
 
 /**
@@ -27,15 +27,9 @@ export const loadFenceKey = Effect.fnUntraced(
     return made
   },
   (effect, runId) =>
-    Effect.catch(effect, ({ message }) =>
+    Effect.catch(effect, (error) =>
       Effect.as(
-        limitWarning("fence key", (suppressed) =>
-          Effect.logWarning("fence key of a run not stored, that of the process is used", {
-            run_id: runId,
-            error: message,
-            suppressed
-          })
-        ),
+        logFailure("fence key of a run not stored, that of the process is used", { run_id: runId })(error),
         undefined
       )
     )

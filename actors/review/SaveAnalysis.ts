@@ -5,6 +5,7 @@
  */
 import { Clock, Effect, Metric, Schedule } from "effect"
 import type { Analysis } from "../../src/domain/Analysis.ts"
+import { growingPauses } from "../../src/domain/Backoff.ts"
 import * as Metrics from "../../src/observability/Metrics.ts"
 import { AnalysisSpool } from "../../src/store/AnalysisSpool.ts"
 import type { SpoolKey } from "../../src/store/AnalysisSpool.ts"
@@ -12,9 +13,7 @@ import type { Run } from "../../src/store/Runs.ts"
 import type { StoreError } from "../../src/database/StoreError.ts"
 
 /** Delay between writes to unavailable records while a lease is held. */
-export const whileUnavailable = Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("10 seconds")]).pipe(
-  Schedule.jittered
-)
+export const whileUnavailable = Schedule.jittered(growingPauses("250 millis", "10 seconds"))
 
 const keyOf = ({ targetKey, head, base, configHash, entryId, change }: Run): SpoolKey => ({
   targetKey,

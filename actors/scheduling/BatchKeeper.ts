@@ -6,7 +6,7 @@
 import { Clock, DateTime, Duration, Effect } from "effect"
 import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
-import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
+import { logFailure } from "../../src/observability/LimitedWarnings.ts"
 import { Batches } from "../../src/store/Batches.ts"
 import { countStart } from "../ActorStarts.ts"
 import { followBatch } from "./FollowBatch.ts"
@@ -52,13 +52,11 @@ const logAndContinue = <E extends { readonly message: string }, R>(
   effect: Effect.Effect<Duration.Duration | void, E, R>
 ) =>
   effect.pipe(
-    Effect.catch((error) =>
-      limitWarning(`automatic commits ${what}`, (suppressed) =>
-        Effect.logError("scan of automatic commits failed, retry scheduled", {
-          operation: what,
-          error: error.message,
-          suppressed
-        })
+    Effect.catch(
+      logFailure(
+        "scan of automatic commits failed, retry scheduled",
+        { operation: what },
+        { about: what, level: "Error" }
       )
     ),
     Effect.map((next) => next ?? every)

@@ -3,7 +3,7 @@
  * without any message to an actor; without this actor the next sweep would find it. Reminds operators of pauses that may be forgotten. The
  * state in memory is only what the last scan found.
  */
-import { Clock, Duration, Effect, Stream } from "effect"
+import { Clock, Duration, Effect, Schedule, Stream } from "effect"
 import { Singleton } from "effect/cluster"
 import { QueueControl } from "../../src/queue/operator/QueueControl.ts"
 import type { Pause } from "../../src/queue/operator/QueueControl.ts"
@@ -70,7 +70,7 @@ export const layer = Singleton.make(
     yield* Effect.all(
       [
         Stream.runForEach(control.watchPauses, follow),
-        Effect.forever(Effect.andThen(Effect.ignore(remind, { log: "Debug" }), Effect.sleep(remindInterval)))
+        Effect.repeat(Effect.ignore(remind, { log: "Debug" }), Schedule.spaced(remindInterval))
       ],
       { concurrency: 2, discard: true }
     )

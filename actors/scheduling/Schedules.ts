@@ -13,7 +13,7 @@ import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { deliveryKey } from "../../src/domain/Keys.ts"
-import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
+import { logFailure } from "../../src/observability/LimitedWarnings.ts"
 import { enqueue } from "../../src/queue/Enqueue.ts"
 import { logDecision } from "../../src/store/LogDecision.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
@@ -110,9 +110,11 @@ export const layer = Singleton.make(
     const lookNow = scan((workspace) => schedulerOf(workspace).Wake(undefined, { discard: true }))
     while (true) {
       const next = yield* Effect.catch(lookNow, (error) =>
-        limitWarning("scheduled reviews", (suppressed) =>
-          Effect.logError("scheduled reviews not started, retry scheduled", { error: error.message, suppressed })
-        ).pipe(
+        logFailure(
+          "scheduled reviews not started, retry scheduled",
+          {},
+          { level: "Error" }
+        )(error).pipe(
           Effect.andThen(Clock.currentTimeMillis),
           Effect.map((now) => now + maxSleepMillis)
         )

@@ -21,7 +21,7 @@ import { tryAgain } from "../../src/queue/operator/TryAgain.ts"
 import type { Batches } from "../../src/store/Batches.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import type { StoreError } from "../../src/database/StoreError.ts"
-import { limitWarning } from "../../src/observability/LimitedWarnings.ts"
+import { logFailure } from "../../src/observability/LimitedWarnings.ts"
 import { countStart } from "../ActorStarts.ts"
 import { everyOne } from "../Placement.ts"
 import { scanQueue, ScanMemory } from "./QueueScan.ts"
@@ -60,16 +60,14 @@ const asQueueError = <A, R>(effect: Effect.Effect<A, QueueError | StoreError, R>
 /** Scans the queue; after a failure scans again in 5 seconds. */
 const scanOrRetry = (workspace: string, memory: ScanMemory) =>
   Effect.catch(scanQueue(workspace, memory), (error) =>
-    limitWarning(
-      "workspace scheduling",
-      (suppressed) =>
-        Effect.logError("workspace could not be scheduled, retry in 5 seconds", {
-          workspace,
-          error: error.message,
-          suppressed
-        }),
-      workspace
-    ).pipe(Effect.as(5000))
+    Effect.as(
+      logFailure(
+        "workspace could not be scheduled, retry in 5 seconds",
+        { workspace },
+        { about: workspace, level: "Error" }
+      )(error),
+      5000
+    )
   )
 
 /** Settles the receipts of entries that ended and notifies the workers of running ones. */

@@ -3,7 +3,7 @@
  * start and then periodically. It also wakes schedulers with work and publishers with open rows or open runs. Leases of a process that no longer
  * exists are released within seconds, between sweeps.
  */
-import { Clock, Duration, Effect, Metric } from "effect"
+import { Clock, Duration, Effect, Metric, Schedule } from "effect"
 import { Singleton } from "effect/cluster"
 import { LiveNodes } from "../../src/domain/LiveNodes.ts"
 import * as Metrics from "../../src/observability/Metrics.ts"
@@ -122,17 +122,11 @@ export const layer = Singleton.make(
       [
         Effect.suspend(() => live.goneBeyond(released.size)).pipe(
           Effect.andThen(releaseGone(released)),
-          Effect.andThen(Effect.sleep(gonePause)),
-          Effect.forever
+          Effect.repeat(Schedule.spaced(gonePause))
         ),
-        Effect.forever(Effect.andThen(Effect.sleep(sweepEvery), sweepReleasing(released))),
-        Effect.forever(Effect.andThen(Effect.sleep(lateEvery), findLate(endedWithin))),
-        Effect.forever(
-          Effect.andThen(
-            Effect.flatMap(Clock.currentTimeMillis, (now) => prune(now)),
-            Effect.sleep(pruneEvery)
-          )
-        )
+        Effect.schedule(sweepReleasing(released), Schedule.spaced(sweepEvery)),
+        Effect.schedule(findLate(endedWithin), Schedule.spaced(lateEvery)),
+        Effect.repeat(Effect.flatMap(Clock.currentTimeMillis, prune), Schedule.spaced(pruneEvery))
       ],
       { concurrency: "unbounded", discard: true }
     )

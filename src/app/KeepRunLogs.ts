@@ -6,7 +6,7 @@
 import { Clock, Effect, Layer, Logger, Schema, Tracer } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { listCredentials } from "../config/ListCredentials.ts"
-import { limitWarning } from "../observability/LimitedWarnings.ts"
+import { logFailure } from "../observability/LimitedWarnings.ts"
 import { redactValues } from "../observability/Redaction.ts"
 import { RunLogBuffer } from "../observability/logs/RunLogBuffer.ts"
 import type { RunBatch } from "../observability/logs/RunLogBuffer.ts"
@@ -39,13 +39,7 @@ const flush = Effect.fnUntraced(function* (buffer: RunLogBuffer, until: number |
   const credentials = listCredentials((yield* ConfigStore).current())
   yield* Effect.forEach(batches, (batch) => logs.append(batch.runId, toStored(batch, credentials, now), now), {
     discard: true
-  }).pipe(
-    Effect.catch((error) =>
-      limitWarning("logs of runs", (suppressed) =>
-        Effect.logWarning("log of runs not stored", { error: error.message, suppressed })
-      )
-    )
-  )
+  }).pipe(Effect.catch(logFailure("log of runs not stored")))
 })
 
 /** Adds a logger to those of the process, and keeps spans that its tracer exports. */

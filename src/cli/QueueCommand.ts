@@ -3,7 +3,7 @@
  * it. The administration does the work (AdminCall.ts); the function that opens it is a parameter, so that the command line depends on no
  * adapter.
  */
-import { Console, Effect, Option } from "effect"
+import { Console, Effect, Option, Schedule } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { detail, request, urlFlag } from "./AdminCall.ts"
 import type { AdminClient, AdminTarget, OpenAdmin } from "./AdminCall.ts"
@@ -261,13 +261,10 @@ const drain = (openAdmin: OpenAdmin) =>
     Effect.fnUntraced(function* ({ config, node, reason: why, url, wait }) {
       const payload = { node, reason: why }
       const left = yield* change(openAdmin, { config, url }, ({ queue }) =>
-        Effect.gen(function* () {
-          while (true) {
-            const { running } = yield* request(queue.drain({ payload }))
-            if (!wait || running === 0) return running
-            yield* Effect.sleep(drainPoll)
-          }
-        })
+        Effect.repeat(
+          Effect.map(request(queue.drain({ payload })), ({ running }) => running),
+          { until: (running) => !wait || running === 0, schedule: Schedule.spaced(drainPoll) }
+        )
       )
       yield* Console.log(
         `node ${node} takes no more reviews until it is resumed; it runs ${left === 0 ? "none" : String(left)}.`

@@ -1,4 +1,9 @@
-/** Delays between attempts: the formula of queue.retry.backoff, llm.retry.backoff and every internal retry. Pure. */
+/**
+ * Delays between attempts: the formula of queue.retry.backoff, llm.retry.backoff and every internal retry whose attempts are counted, and the
+ * schedule of those that a process repeats without counting. Pure.
+ */
+import { Schedule } from "effect"
+import type { Duration } from "effect"
 
 export interface BackoffPolicy {
   readonly kind: "exponential" | "linear" | "constant"
@@ -28,3 +33,7 @@ export const backoffMillis = (
   const delay = Math.min(base_ms * factor, max_ms)
   return Math.round(jitter ? delay * (1 - random / 2) : delay)
 }
+
+/** Returns a schedule of pauses that double from `first` up to `longest`, for an effect that one process repeats until it succeeds. */
+export const growingPauses = (first: Duration.Input, longest: Duration.Input) =>
+  Schedule.min([Schedule.exponential(first), Schedule.spaced(longest)])

@@ -19,7 +19,7 @@ import type { GatewayResponse, GatewayRequest, Message } from "./Gateway.ts"
 import { keptData, keptText, messageText } from "./evidence/KeptText.ts"
 import type { ModelAccount } from "./ModelRun.ts"
 import { requestKey } from "./RequestKey.ts"
-import { limitWarning } from "../observability/LimitedWarnings.ts"
+import { logFailure } from "../observability/LimitedWarnings.ts"
 
 const maxTextBytes = 8_000_000
 const maxRunLength = 64_000_000
@@ -209,11 +209,7 @@ const make = Effect.gen(function* () {
     )
   return Evidence.of({
     record: (call) =>
-      Effect.catch(keepCall(objects, memory, call), ({ message }) =>
-        limitWarning("model call", (suppressed) =>
-          Effect.logWarning("model call not recorded", { run_id: call.run.id, error: message, suppressed })
-        )
-      ),
+      Effect.catch(keepCall(objects, memory, call), logFailure("model call not recorded", { run_id: call.run.id })),
     list,
     call: readCall,
     calls: (runId) =>

@@ -7,7 +7,7 @@
 import { Context, Effect, Latch, Layer, Schedule, Scope } from "effect"
 import type { Exit } from "effect"
 import { newId } from "../domain/Ids.ts"
-import { limitWarning } from "../observability/LimitedWarnings.ts"
+import { logFailure, onFirst } from "../observability/LimitedWarnings.ts"
 import { makeProviderPermits, permitTtlMillis } from "./ProviderPermits.ts"
 import type { CallResult, Permit, PermitRequest, ProviderPermits } from "./ProviderPermits.ts"
 
@@ -120,20 +120,9 @@ const releaseAgain = Effect.fnUntraced(function* (
   provider: string,
   release: Effect.Effect<void, { readonly message: string }>
 ) {
-  let isReported = false
-  const report = (error: { readonly message: string }) => {
-    if (isReported) return Effect.void
-    isReported = true
-    return limitWarning(`permit ${provider}`, (suppressed) =>
-      Effect.logWarning("permit of a provider not released, retry scheduled", {
-        provider,
-        error: error.message,
-        suppressed
-      })
-    )
-  }
+  const report = logFailure("permit of a provider not released, retry scheduled", { provider }, { about: provider })
   yield* release.pipe(
-    Effect.tapError(report),
+    Effect.tapError(onFirst(report)),
     Effect.retry(Schedule.spaced("1 second")),
     Effect.timeoutOption(permitTtlMillis),
     Effect.ignore
@@ -144,13 +133,14 @@ const releaseAgain = Effect.fnUntraced(function* (
 const renewalMillis = permitTtlMillis / 4
 
 const renewal = (source: PermitSource, held: HeldHere): Effect.Effect<never> =>
-  Effect.forever(
+  held.some.pipe(
+    Effect.andThen(Effect.sleep(renewalMillis)),
     Effect.andThen(
-      Effect.andThen(held.some, Effect.sleep(renewalMillis)),
       Effect.suspend(() =>
         Effect.forEach(held.list(), ([provider, ids]) => source.renew(provider, ids), { discard: true })
       )
-    )
+    ),
+    Effect.forever
   )
 
 /** Permits that this process holds, by provider. */

@@ -22,3 +22,31 @@ export const limitWarning = Effect.fnUntraced(function* (
   const suppressed = limit.admit(key, yield* Clock.currentTimeMillis)
   if (suppressed !== undefined) yield* warn(suppressed)
 })
+
+/**
+ * Returns a handler that logs a failure after which its caller continues, such as one of a step that is repeated: each message at most once a
+ * minute. `about` names what failed where there are many of them: each once a minute.
+ */
+export const logFailure =
+  (
+    message: string,
+    fields: Readonly<Record<string, unknown>> = {},
+    { about, level = "Warn" }: { readonly about?: string; readonly level?: "Error" | "Warn" } = {}
+  ) =>
+  (error: { readonly message: string }): Effect.Effect<void> =>
+    limitWarning(
+      message,
+      (suppressed) => Effect.logWithLevel(level)(message, { ...fields, error: error.message, suppressed }),
+      about
+    )
+
+/** Returns a handler of failures that gives only the first one to `handle`. */
+export const onFirst = <E>(handle: (error: E) => Effect.Effect<void>): ((error: E) => Effect.Effect<void>) => {
+  let isHandled = false
+  return (error) =>
+    Effect.suspend(() => {
+      if (isHandled) return Effect.void
+      isHandled = true
+      return handle(error)
+    })
+}

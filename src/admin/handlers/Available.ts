@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { SourceUnavailable } from "../../config/revisions/RevisionStore.ts"
 import type { StoreError } from "../../database/StoreError.ts"
-import { limitWarning } from "../../observability/LimitedWarnings.ts"
+import { logFailure } from "../../observability/LimitedWarnings.ts"
 import type { QueueError } from "../../queue/Queue.ts"
 import { because, Unavailable } from "../api/Problems.ts"
 import type { NodesError } from "../nodes/Nodes.ts"
@@ -28,9 +28,7 @@ const describe = (error: Failure): Reason => {
 
 const unavailable = (error: Failure) =>
   Effect.andThen(
-    limitWarning("administration request", (suppressed) =>
-      Effect.logError("administration request failed", { error: error.message, suppressed })
-    ),
+    logFailure("administration request failed", {}, { level: "Error" })(error),
     Effect.fail(
       new Unavailable({
         code: "unavailable",

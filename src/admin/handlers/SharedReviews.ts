@@ -5,7 +5,7 @@
 import { Clock, Effect, Metric } from "effect"
 import { ConfigStore } from "../../config/ConfigStore.ts"
 import { MinuteCounts } from "../../domain/MinuteCounts.ts"
-import { limitWarning } from "../../observability/LimitedWarnings.ts"
+import { logFailure } from "../../observability/LimitedWarnings.ts"
 import { sharedReviews } from "../../observability/Metrics.ts"
 import { openReviewLink } from "../../outputs/ReviewLinks.ts"
 import { Outbox } from "../../store/Outbox.ts"
@@ -35,14 +35,7 @@ export const makeSharedReviews = () => {
   })
   return (request: SharedRequest) =>
     read(request).pipe(
-      Effect.catch((error) =>
-        Effect.as(
-          limitWarning("shared review", (suppressed) =>
-            Effect.logWarning("shared review not read", { error: error.message, suppressed })
-          ),
-          noSharedReview
-        )
-      ),
+      Effect.catch((error) => Effect.as(logFailure("shared review not read")(error), noSharedReview)),
       Effect.tap(({ status }) => count(status === 200 ? "shown" : status === 429 ? "limited" : "refused"))
     )
 }

@@ -1,5 +1,5 @@
 /** Logs which roles no node has, when that changes. Nodes start one after another: a role counts at the second look in a row. */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { findUnservedRoles } from "../../domain/NodeWarnings.ts"
 import type { Role } from "../../domain/Role.ts"
 import { Nodes } from "./Nodes.ts"
@@ -21,7 +21,6 @@ export const layer = Layer.effectDiscard(
       previous = unserved
       logged = logged.filter((role) => unserved.includes(role)).concat(lasting.filter((role) => !logged.includes(role)))
     })
-    const tolerant = Effect.ignore(scan, { log: "Debug" })
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(tolerant, Effect.sleep(interval))))
+    yield* scan.pipe(Effect.ignore({ log: "Debug" }), Effect.repeat(Schedule.spaced(interval)), Effect.forkScoped)
   })
 )

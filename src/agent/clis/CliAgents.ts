@@ -10,7 +10,7 @@ import type { Scope } from "effect"
 import { restorePass } from "../../domain/AgentPass.ts"
 import { agentModelChain } from "../../config/AgentModelChain.ts"
 import { ModelRun } from "../../llm/ModelRun.ts"
-import { limitWarning } from "../../observability/LimitedWarnings.ts"
+import { logFailure } from "../../observability/LimitedWarnings.ts"
 import { Sandboxes } from "../../sandbox/Sandbox.ts"
 import { AgentPasses } from "../../store/AgentPasses.ts"
 import { AgentPrograms } from "./AgentPrograms.ts"
@@ -80,13 +80,8 @@ export const analyseByCli = (mode: CliMode, times: PassTimes) =>
 /** Records that cannot be read cost only a repetition. */
 const loadRecords = Effect.fnUntraced(function* (runIds: ReadonlyArray<string>, pass: string) {
   const passes = yield* AgentPasses
-  return yield* Effect.catch(passes.list([...new Set(runIds)], pass), ({ message }) =>
-    Effect.as(
-      limitWarning("agent passes", (suppressed) =>
-        Effect.logWarning("records of an agent pass could not be read", { error: message, suppressed })
-      ),
-      []
-    )
+  return yield* Effect.catch(passes.list([...new Set(runIds)], pass), (error) =>
+    Effect.as(logFailure("records of an agent pass could not be read")(error), [])
   )
 })
 

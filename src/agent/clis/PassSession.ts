@@ -7,7 +7,7 @@ import { addUsage } from "../../domain/Analysis.ts"
 import type { Usage } from "../../domain/Analysis.ts"
 import type { AgentPassRecord, RestoredPass, SearchRecord } from "../../domain/AgentPass.ts"
 import type { AgentPasses } from "../../store/AgentPasses.ts"
-import { limitWarning } from "../../observability/LimitedWarnings.ts"
+import { logFailure } from "../../observability/LimitedWarnings.ts"
 import { Reports } from "../tools/Reports.ts"
 import type { RepositoryReader } from "../tools/RepositoryReader.ts"
 import type { Chosen, ToolSession } from "../tools/Tool.ts"
@@ -57,10 +57,9 @@ export const openSession = (
   })
   const store = Effect.fnUntraced(function* (record: AgentPassRecord) {
     const now = yield* Clock.currentTimeMillis
-    yield* Effect.catch(passes.append(runId, pass, record, now), ({ message }) =>
-      limitWarning("agent pass", (suppressed) =>
-        Effect.logWarning("report of an agent not stored", { run_id: runId, error: message, suppressed })
-      )
+    yield* Effect.catch(
+      passes.append(runId, pass, record, now),
+      logFailure("report of an agent not stored", { run_id: runId })
     )
   })
   const earlier = [...restored.problems, ...restored.refused].map(({ round }) => round)

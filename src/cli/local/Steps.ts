@@ -1,5 +1,5 @@
 /** Displays progress on standard error: one line that is rewritten on a terminal, a line per step elsewhere. */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Schedule } from "effect"
 import type { Scope } from "effect"
 import type { ReviewStep } from "../../engine/ReviewChange.ts"
 import { count } from "../Wording.ts"
@@ -25,7 +25,7 @@ export const makeSteps: Effect.Effect<Steps, never, Scope.Scope> = Effect.gen(fu
     if (current !== "") write(`\r\u001b[K${frames[frame++ % frames.length]} ${current} (${seconds} s)`)
   })
   yield* Effect.addFinalizer(() => Effect.sync(() => write("\r\u001b[K")))
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(draw, Effect.sleep(100))))
+  yield* Effect.forkScoped(Effect.repeat(draw, Schedule.spaced(100)))
   return {
     show: (text) =>
       Effect.suspend(() => {

@@ -173,11 +173,11 @@ const follow = Effect.gen(function* () {
 
   const { runtime } = config.current().document.config_sources
   yield* Effect.forkScoped(
-    adoptHead.pipe(Effect.delay(Duration.seconds(runtime.refresh_interval_seconds)), Effect.repeat(Schedule.forever))
+    Effect.schedule(adoptHead, Schedule.spaced(Duration.seconds(runtime.refresh_interval_seconds)))
   )
   yield* Effect.forkScoped(Stream.runForEach(config.changes, () => survive(report)))
   yield* Effect.forkScoped(
-    survive(Effect.andThen(adopt(true), report)).pipe(Effect.delay(reportInterval), Effect.repeat(Schedule.forever))
+    Effect.schedule(survive(Effect.andThen(adopt(true), report)), Schedule.spaced(reportInterval))
   )
   yield* Effect.forkScoped(pruneRegularly)
 })
@@ -203,8 +203,7 @@ const pruneRegularly = Effect.gen(function* () {
   yield* (yield* ActivationStore).prune(now - activationExpiry)
 }).pipe(
   Effect.catch(({ message }) => Effect.logWarning("old configuration revisions not removed", { error: message })),
-  Effect.andThen(Effect.sleep(pruneInterval)),
-  Effect.repeat(Schedule.forever)
+  Effect.repeat(Schedule.spaced(pruneInterval))
 )
 
 /** Does nothing if the file does not enable the database. */

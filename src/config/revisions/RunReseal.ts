@@ -243,9 +243,5 @@ export const watchReseals = Effect.fnUntraced(function* (context: EditorContext)
     yield* Effect.logInfo("sealing of credentials continued for a process that ended", { operation_id: job.id })
     yield* own(context, job, job, keys.success)
   })
-  yield* Effect.ignore(poll).pipe(
-    Effect.delay(watchInterval),
-    Effect.repeat(Schedule.forever),
-    Effect.forkIn(context.scope)
-  )
+  yield* Effect.ignore(poll).pipe(Effect.schedule(Schedule.spaced(watchInterval)), Effect.forkIn(context.scope))
 })

@@ -17,7 +17,7 @@ import type { AnalysisError } from "../AnalysisError.ts"
 import { inMessages } from "../threads/Messages.ts"
 import { ChangeThreads } from "../ChangeThreads.ts"
 import type { ChangeThread } from "../ChangeThreads.ts"
-import { limitWarning } from "../../observability/LimitedWarnings.ts"
+import { logFailure } from "../../observability/LimitedWarnings.ts"
 
 interface Recording {
   readonly checkout: Checkout
@@ -58,11 +58,7 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
   const quietly: Recorder["quietly"] = (effect) =>
     effect.pipe(
       Effect.provideService(Objects, objects),
-      Effect.catch(({ message }) =>
-        limitWarning("record of a run", (suppressed) =>
-          Effect.logWarning("record of a run not stored", { run_id: runId, error: message, suppressed })
-        )
-      )
+      Effect.catch(logFailure("record of a run not stored", { run_id: runId }))
     )
   const recorder: Recorder = {
     log,

@@ -3,16 +3,17 @@
  * background: the request to an unavailable host is retried, and nothing waits for it. Until the account is known, the markers in
  * comments prevent the service from reacting to itself.
  */
-import { Effect, Layer, Schedule, Stream } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { ConfigStore } from "../../config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile } from "../../config/Snapshot.ts"
+import { growingPauses } from "../../domain/Backoff.ts"
 import { isForgeKind } from "../../domain/Kinds.ts"
 import type { ForgeError } from "../ForgeError.ts"
 import { Forges } from "../Forges.ts"
 import { OwnAccounts } from "../OwnAccounts.ts"
 import { hasCredential } from "../http/Profile.ts"
 
-const retrySchedule = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("10 minutes")])
+const retrySchedule = growingPauses("5 seconds", "10 minutes")
 
 const isTransient = ({ reason }: ForgeError): boolean => reason === "unavailable" || reason === "rate_limited"
 

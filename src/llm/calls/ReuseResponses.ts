@@ -9,7 +9,7 @@ import type { Evidence, StoredCall } from "../Evidence.ts"
 import type { GatewayRequest } from "../Gateway.ts"
 import type { ModelAccount } from "../ModelRun.ts"
 import { requestKey } from "../RequestKey.ts"
-import { limitWarning } from "../../observability/LimitedWarnings.ts"
+import { logFailure } from "../../observability/LimitedWarnings.ts"
 
 type RecordedResponse = NonNullable<StoredCall["response"]>
 type Responses = Map<string, Array<RecordedResponse>>
@@ -42,13 +42,8 @@ const load = Effect.fnUntraced(
     return responses
   },
   (effect, _, run) =>
-    Effect.catch(effect, ({ message }) =>
-      Effect.as(
-        limitWarning("recorded responses", (suppressed) =>
-          Effect.logWarning("recorded responses could not be read", { run_id: run.id, error: message, suppressed })
-        ),
-        new Map() as Responses
-      )
+    Effect.catch(effect, (error) =>
+      Effect.as(logFailure("recorded responses could not be read", { run_id: run.id })(error), new Map() as Responses)
     )
 )
 

@@ -1,5 +1,5 @@
 /** Measures the bus and its nodes periodically. */
-import { Effect, Layer, Metric } from "effect"
+import { Effect, Layer, Metric, Schedule } from "effect"
 import { NatsConnection } from "../../../nats/NatsConnection.ts"
 import { NatsNodes } from "../../../nats/NatsNodes.ts"
 import * as Metrics from "../Metrics.ts"
@@ -21,7 +21,10 @@ export const layer = Layer.effectDiscard(
         yield* Metric.update(Metric.withAttributes(Metrics.nodes, { role }), playing)
       }
     })
-    const ignoring = Effect.ignore(measure, { log: "Debug", message: "The bus could not be measured" })
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(ignoring, Effect.sleep(every))))
+    yield* measure.pipe(
+      Effect.ignore({ log: "Debug", message: "The bus could not be measured" }),
+      Effect.repeat(Schedule.spaced(every)),
+      Effect.forkScoped
+    )
   })
 )

@@ -37,16 +37,11 @@ const tooLarge = (bytes: number, limit: number) => {
 }
 
 /** Completes with the received bytes when they exceed the limit; packed data is smaller than the files. */
-const tooMuchOnDisk = Effect.fnUntraced(function* (
-  mirror: Mirror,
-  limit: number
-): Effect.fn.Return<number, CheckoutError> {
-  while (true) {
-    yield* Effect.sleep(lookEvery)
-    const bytes = yield* io("mirror", () => partialBytes(mirror))
-    if (bytes > limit) return bytes
-  }
-})
+const tooMuchOnDisk = (mirror: Mirror, limit: number): Effect.Effect<number, CheckoutError> =>
+  io("mirror", () => partialBytes(mirror)).pipe(
+    Effect.delay(lookEvery),
+    Effect.repeat({ until: (bytes) => bytes > limit })
+  )
 
 const packFolder = (mirror: Mirror): string => join(mirror.directory, "objects", "pack")
 const partialFiles = async (mirror: Mirror): Promise<ReadonlyArray<string>> =>

@@ -12,12 +12,10 @@ export const runWithinGrowth = <R>(
   folder: string,
   maxBytes: number
 ): Effect.Effect<Option.Option<number>, CheckoutError, R> => {
-  const exceeded = Effect.gen(function* () {
-    while (true) {
-      yield* Effect.sleep(measureEvery)
-      const bytes = yield* io("export", () => measureBytes(folder))
-      if (bytes > maxBytes) return Option.some(bytes)
-    }
-  })
+  const exceeded = io("export", () => measureBytes(folder)).pipe(
+    Effect.delay(measureEvery),
+    Effect.repeat({ until: (bytes) => bytes > maxBytes }),
+    Effect.map(Option.some)
+  )
   return Effect.raceFirst(Effect.as(command, Option.none<number>()), exceeded)
 }
