@@ -162,8 +162,7 @@ export const actorOrder = [
   "publishing/ChangePublisher",
   "scheduling/WorkspaceScheduler",
   "limits/WritePacer",
-  "limits/ProviderLimiter",
-  "limits/BudgetLedger"
+  "limits/ProviderLimiter"
 ]
 
 interface Pattern {

@@ -4,7 +4,6 @@ import { ChatClients } from "../src/chat/ChatClients.ts"
 import { Operations } from "../src/queue/operator/Operations.ts"
 import * as AnnounceKey from "./publishing/AnnounceKey.ts"
 import * as BatchKeeper from "./scheduling/BatchKeeper.ts"
-import * as BudgetLedger from "./limits/BudgetLedger.ts"
 import * as CatchUp from "./catchup/CatchUp.ts"
 import * as ChangePublisher from "./publishing/ChangePublisher.ts"
 import * as ChatConnection from "./chat/ChatConnection.ts"
@@ -24,7 +23,7 @@ import * as WorkspaceScheduler from "./scheduling/WorkspaceScheduler.ts"
 import * as WritePacer from "./limits/WritePacer.ts"
 
 /** Actors of role `actors`: singletons of the cluster and those that make decisions. */
-export const deciding = Layer.mergeAll(WorkspaceScheduler.layer, ProviderLimiter.layer, BudgetLedger.layer).pipe(
+export const deciding = Layer.mergeAll(WorkspaceScheduler.layer, ProviderLimiter.layer).pipe(
   Layer.provideMerge(
     Layer.mergeAll(
       Housekeeping.layer,

@@ -43,6 +43,6 @@ export const catalog = prefetch.pipe(Layer.provideMerge(Catalog.layer.pipe(Layer
 /** The gateway, and the guess of authors that publishing uses. */
 export const gateway = GuessAuthor.layer.pipe(
   Layer.provideMerge(GatewayLayer.layer),
-  Layer.provide([BudgetLedger.budgetLayer, ProviderLimiter.limiterLayer, Evidence.layer]),
+  Layer.provide([BudgetLedger.layer, ProviderLimiter.limiterLayer, Evidence.layer]),
   Layer.provideMerge(catalog)
 )

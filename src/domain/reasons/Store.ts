@@ -61,7 +61,6 @@ export const storeReasons = {
   RecordsBehind: { count: "number" },
   ChatMessagesBehind: { count: "number" },
   ServiceStopping: {},
-  ReservationTooOld: {},
   BudgetLedgerSilent: {},
   NoResponseWithin: { seconds: "number" },
   /** The service does not start. */

@@ -69,7 +69,6 @@ export const storeTexts = {
   RecordsBehind: "{count} records wait to be stored; the database does not keep up with what comes in",
   ChatMessagesBehind: "{count} chat messages wait to be stored; the database does not keep up with what comes in",
   ServiceStopping: "The service is stopping",
-  ReservationTooOld: "the reservation request is too old",
   BudgetLedgerSilent: "the budget ledger does not respond",
   NoResponseWithin: "no response within {seconds} seconds",
   DataFolderTaken:

@@ -66,7 +66,6 @@ export const storeTexts = {
   RecordsBehind: "{count} 条记录等待存储；数据库跟不上写入速度",
   ChatMessagesBehind: "{count} 条聊天消息等待存储；数据库跟不上写入速度",
   ServiceStopping: "服务正在停止",
-  ReservationTooOld: "预留请求已过期",
   BudgetLedgerSilent: "预算账本没有响应",
   NoResponseWithin: "{seconds} 秒内没有响应",
   DataFolderTaken:

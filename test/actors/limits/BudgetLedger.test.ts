@@ -1,4 +1,4 @@
-/** Budgets over the real path: gateway, actor, ledger in SQLite, and a model server that counts its requests. */
+/** Budgets over the real path: gateway, budget, ledger in SQLite, and a model server that counts its requests. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer, Logger, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -29,7 +29,6 @@ import { StoreError } from "../../../src/database/StoreError.ts"
 import { faults, startFakeModel } from "../../harness/FakeModel.ts"
 import type { Script } from "../../harness/FakeModel.ts"
 import { waitUntil } from "../../harness/Wait.ts"
-import { testCluster } from "../../harness/TestCluster.ts"
 import { testSnapshot } from "../../harness/TestSnapshot.ts"
 import { shiftedClock } from "../../harness/ShiftedClock.ts"
 
@@ -38,19 +37,18 @@ const configuration = layerStatic(
 )
 const stored = Layer.effect(Notices, Notices).pipe(Layer.provide(Store.layerMemory))
 
-const world = BudgetLedger.layer.pipe(
-  Layer.provideMerge(
-    Layer.mergeAll(
-      Store.layerMemory,
-      configuration,
-      LiveNodes.layerAlone.pipe(Layer.provideMerge(NodeIdentity.layer("node")))
-    )
-  ),
-  Layer.provideMerge(testCluster)
+/** A budget over a ledger that fails. */
+const withLedger = <E>(ledger: Layer.Layer<Ledger, E>) =>
+  BudgetLedger.layer.pipe(Layer.provideMerge(Layer.mergeAll(ledger, configuration, stored, NodeIdentity.layer("node"))))
+
+const world = Layer.mergeAll(
+  Store.layerMemory,
+  configuration,
+  LiveNodes.layerAlone.pipe(Layer.provideMerge(NodeIdentity.layer("node")))
 )
 const layers = GatewayLayer.layer.pipe(
   Layer.provide([
-    BudgetLedger.budgetLayer,
+    BudgetLedger.layer,
     Evidence.layerNone,
     Limiter.layerMemory,
     Catalog.layer.pipe(Layer.provide(layerMemory))
@@ -291,11 +289,7 @@ describe("a reservation whose reply is lost", () => {
         reserve: (made, now) => Effect.andThen(real.reserve(made, now), reply)
       }))
     ).pipe(Layer.provide(Store.layerMemory))
-    return BudgetLedger.budgetLayer.pipe(
-      Layer.provideMerge(BudgetLedger.layer),
-      Layer.provideMerge(Layer.mergeAll(ledger, configuration, stored, NodeIdentity.layer("node"))),
-      Layer.provideMerge(testCluster)
-    )
+    return withLedger(ledger)
   }
 
   it.live("is refunded when the ledger failed", () =>
@@ -343,7 +337,7 @@ describe("near a cap", () => {
       assert.strictEqual((yield* Fiber.join(waiting))._tag, "Reserved")
       yield* budget.settle(reservation("b"), Usd.make(0.6))
       assert.strictEqual((yield* budget.reserve(reservation("c")))._tag, "Refused")
-    }).pipe(Effect.provide(BudgetLedger.budgetLayer.pipe(Layer.provideMerge(world))))
+    }).pipe(Effect.provide(BudgetLedger.layer.pipe(Layer.provideMerge(world))))
   )
 })
 
@@ -382,11 +376,7 @@ it.live(
       assert.strictEqual(waits.length, 1)
     }).pipe(
       Effect.provide([
-        BudgetLedger.budgetLayer.pipe(
-          Layer.provideMerge(BudgetLedger.layer),
-          Layer.provideMerge(Layer.mergeAll(ledger, configuration, stored, NodeIdentity.layer("node"))),
-          Layer.provideMerge(testCluster)
-        ),
+        withLedger(ledger),
         Logger.layer([Logger.make(({ message }) => warnings.push(JSON.stringify(message)))])
       ]),
       Effect.provideService(WarningLimits, new Map())
@@ -436,14 +426,7 @@ it.live(
         1
       )
     }).pipe(
-      Effect.provide([
-        BudgetLedger.budgetLayer.pipe(
-          Layer.provideMerge(BudgetLedger.layer),
-          Layer.provideMerge(Layer.mergeAll(ledger, configuration, stored, NodeIdentity.layer("node"))),
-          Layer.provideMerge(testCluster)
-        ),
-        Logger.layer([Logger.make(({ message }) => warnings.push(message))])
-      ]),
+      Effect.provide([withLedger(ledger), Logger.layer([Logger.make(({ message }) => warnings.push(message))])]),
       Effect.provideService(WarningLimits, new Map())
     )
   }
@@ -452,10 +435,7 @@ it.live(
 /** A budget whose clock the test moves, and the number of its log lines with a text. */
 const onTestClock = (ledger: Layer.Layer<Ledger, StoreError>) => {
   const lines: Array<string> = []
-  const parts = BudgetLedger.budgetLayer.pipe(
-    Layer.provideMerge(BudgetLedger.layer),
-    Layer.provideMerge(Layer.mergeAll(ledger, configuration, stored, NodeIdentity.layer("node"))),
-    Layer.provideMerge(testCluster),
+  const parts = withLedger(ledger).pipe(
     Layer.provideMerge(Logger.layer([Logger.make(({ message }) => lines.push(JSON.stringify(message)))]))
   )
   const count = (text: string): number => lines.filter((line) => line.includes(text)).length
@@ -651,5 +631,5 @@ it.live("a refused reservation announces the exhausted day once, and that of a r
     assert.deepStrictEqual(others, [])
     assert.deepInclude(notice, { channel: "ops", status: "pending" })
     assert.deepInclude(notice?.facts, { _tag: "budget_threshold", scope: "repository", name: repository, percent: 100 })
-  }).pipe(Effect.provide(BudgetLedger.budgetLayer.pipe(Layer.provideMerge(world))))
+  }).pipe(Effect.provide(BudgetLedger.layer.pipe(Layer.provideMerge(world))))
 )
