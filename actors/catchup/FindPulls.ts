@@ -13,7 +13,7 @@ import { deliveryKey } from "../../src/domain/Keys.ts"
 import type { HostPull } from "../../src/forge/Forge.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
-import { Settlements } from "../../src/store/Settlements.ts"
+import { maxEndAgeMillis, Settlements } from "../../src/store/Settlements.ts"
 import type { StoredEvent } from "../../src/store/Receipts.ts"
 import { decideCommands } from "./FindCommands.ts"
 import { admitFound, decideFound, keyOfTarget, pullFacts } from "./HostSearch.ts"
@@ -147,13 +147,21 @@ const decideHead = Effect.fnUntraced(function* (
   yield* decideFound(search, event, key, change.workspace)
 })
 
-/** Cancels what waits for a pull request that was closed or merged, and has its findings decided about. */
+/** Cancels what waits for a pull request that was closed or merged, and has its findings decided about, unless a delivery of its end has. */
 const decideEnd = Effect.fnUntraced(function* (
   search: HostSearch,
   pull: HostPull,
   records: ReadonlyArray<StoredEvent>
 ) {
-  const isWaiting = records.some(({ outcome, work }) => work !== undefined && outcome === undefined)
+  const reported = records.find(
+    ({ outcome, reason, receivedAt }) =>
+      reason === "closed" && outcome === undefined && search.now - receivedAt < maxEndAgeMillis
+  )
+  const isWaiting = records.some(
+    ({ outcome, receivedAt, work }) =>
+      work !== undefined && outcome === undefined && receivedAt > (reported?.receivedAt ?? 0)
+  )
+  if (reported !== undefined && !isWaiting) return
   const { baseRef, number, repo, state } = pull
   const target = keyOfTarget(search, { repo, target: { kind: "pull_request", number } })
   // A change that was closed may have been merged since then.

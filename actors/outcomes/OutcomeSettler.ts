@@ -10,7 +10,7 @@ import { backoffMillis, doubling } from "../../src/domain/Backoff.ts"
 import { LiveNodes } from "../../src/domain/LiveNodes.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { logFailure } from "../../src/observability/LimitedWarnings.ts"
-import { Settlements } from "../../src/store/Settlements.ts"
+import { maxEndAgeMillis, Settlements } from "../../src/store/Settlements.ts"
 import type { ClaimedEnd } from "../../src/store/Settlements.ts"
 import { missingToken } from "../review/MissingToken.ts"
 import { lookLater } from "./LaterLook.ts"
@@ -22,7 +22,6 @@ const pollEvery = Duration.seconds(20)
 /** A claim is renewed three times while it holds. */
 const claimMillis = 30_000
 const renewEvery = Duration.seconds(10)
-const maxAgeMillis = 3 * 86_400_000
 /** Ends that are claimed, and decided about, at the same time. */
 const batch = 8
 const concurrency = 2
@@ -68,7 +67,7 @@ const settleAll = Effect.fnUntraced(function* (owner: string, lost: ReadonlySet<
       gone: new Set([...lost, ...(yield* live.gone)]),
       now,
       until: now + claimMillis,
-      since: now - maxAgeMillis,
+      since: now - maxEndAgeMillis,
       limit: batch
     })
     const renewing = Clock.currentTimeMillis.pipe(

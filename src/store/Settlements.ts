@@ -13,6 +13,9 @@ import { record } from "../domain/Record.ts"
 import type { RecordValues } from "../domain/Record.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
+/** Age in milliseconds from which an end is no longer decided about. */
+export const maxEndAgeMillis = 3 * 86_400_000
+
 /** The end of a change that this node decides about. */
 export const ClaimedEnd = record({
   targetKey: Field.stored(TargetKey),

@@ -9,6 +9,7 @@ import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import type { CatchUp } from "../../../src/store/CatchUps.ts"
 import { noSubject } from "../../../src/domain/HostEvent.ts"
 import type { HostEvent } from "../../../src/domain/HostEvent.ts"
+import { LeaseToken } from "../../../src/domain/FencingToken.ts"
 import { deliveryKey, replyId, TargetKey } from "../../../src/domain/Keys.ts"
 import { Priority } from "../../../src/domain/Entry.ts"
 import type { LoggedDelivery } from "../../../src/forge/Forge.ts"
@@ -17,6 +18,9 @@ import { FoundEvents } from "../../../src/queue/FoundEvents.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { Batches } from "../../../src/store/Batches.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
+import { Runs } from "../../../src/store/Runs.ts"
+import { Settlements } from "../../../src/store/Settlements.ts"
+import { publishing } from "../../store/Outcomes.ts"
 import { hour, ListedHost, makeDocument, search, service, start } from "./ListedHost.ts"
 
 type World = Parameters<typeof service>[1]
@@ -26,7 +30,7 @@ const searched = (
   name: string,
   test: (
     host: ListedHost
-  ) => Effect.Effect<void, unknown, Batches | Queue | Receipts | Effect.Services<ReturnType<typeof search>>>,
+  ) => Effect.Effect<void, unknown, Batches | Queue | Receipts | Runs | Effect.Services<ReturnType<typeof search>>>,
   options: World = {},
   before: (host: ListedHost) => void = () => {}
 ) =>
@@ -217,6 +221,37 @@ searched("what was opened, pushed, closed and made ready is decided about once",
     assert.strictEqual((yield* search()).found, 0)
     assert.deepStrictEqual((yield* records)[0], "1 pushed closed")
   })
+)
+
+searched(
+  "an end that a delivery reported is not recorded again while its findings wait for their outcome",
+  (host) =>
+    Effect.gen(function* () {
+      const { decide } = yield* FoundEvents
+      const trigger = (yield* ConfigStore).current().triggers.get("main") ?? (yield* Effect.die("no trigger"))
+      const run = yield* publishing(1, LeaseToken.make(1))
+      const by = { agent: "native-llm", maxProblems: 50 }
+      yield* Runs.use(({ settle }) => settle(run.id, "succeeded", { partial: false, by }, 10))
+      const subject = { ...noSubject, kind: "pull_request", number: 1 } as const
+      const event = { _tag: "PullRequestClosed", ...common, subject, number: 1, baseRef: "main" } as const
+      yield* TestClock.setTime(start + hour)
+      assert.strictEqual((yield* decide({ trigger, event, key: deliveryKey("gitea", "closed") }))._tag, "Ignored")
+      const undecided = Settlements.use((settlements) =>
+        settlements.undecided({ targetKey: run.targetKey, receivedAt: start + 2 * hour })
+      )
+      assert.isNotEmpty(yield* undecided)
+      const countEnds = Effect.map(records, (all) => all.filter((text) => text.endsWith("closed")).length)
+      const searchMerged = Effect.fnUntraced(function* (updatedAt: number) {
+        yield* TestClock.setTime(updatedAt)
+        host.set(1, { updatedAt, state: "merged" })
+        yield* search()
+        return yield* countEnds
+      })
+      assert.strictEqual(yield* searchMerged(start + 2 * hour), 1)
+      // The delivery is too old to be decided about.
+      assert.strictEqual(yield* searchMerged(start + 74 * hour), 2)
+    }),
+  { name: "main" }
 )
 
 searched("a quiet host costs one request of an owner, and what was read is not read again", (host) =>
