@@ -10,6 +10,7 @@ import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
 import type { StoreError } from "../../src/database/StoreError.ts"
 import type { CatchUpOccasion } from "../../src/domain/CatchUpOccasion.ts"
 import { numberOrBranch, readShelfName } from "../../src/domain/Change.ts"
+import type { DepotChange } from "../../src/domain/DepotChange.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { deliveryKey } from "../../src/domain/Keys.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
@@ -23,7 +24,7 @@ import { toTriggerServer } from "../../src/vcs/ConfiguredServer.ts"
 import { SubmittedChanges } from "../../src/vcs/SubmittedChanges.ts"
 import type { ShelvesRequest } from "../../src/vcs/SubmittedChanges.ts"
 import { settled, toFailed, toUnreadable, whyNot } from "./SelectTriggers.ts"
-import type { Found, HookReport, RoutedEvent } from "./SelectTriggers.ts"
+import type { Found, HookReport, RoutedEvent, TriggerReply } from "./SelectTriggers.ts"
 
 /** Records of a number that are read: the newest deliveries about the shelf. */
 const maxRecords = 200
@@ -73,16 +74,16 @@ const toEnd = (
 })
 
 /** Stores the ends. May be repeated. */
-const storeEnds = Effect.fnUntraced(function* (
-  ends: ReadonlyArray<EventRecord>,
-  fields: Readonly<Record<string, string>>
-) {
+const storeEnds = Effect.fnUntraced(function* (ends: ReadonlyArray<EventRecord>) {
   if (ends.length === 0) return
   const stored = yield* (yield* Receipts).storeAll(ends)
   for (const [at, end] of ends.entries())
     if (stored[at]?._tag === "Stored")
-      yield* logDecision(end, { eventId: end.id, decision: "ignored", reason: "closed" }, fields)
+      yield* logDecision(end, { eventId: end.id, decision: "ignored", reason: "closed" }, sourceOf(end))
 })
+
+const sourceOf = ({ action, rule }: EventRecord): Readonly<Record<string, string>> =>
+  rule?._tag === "ReportedBy" ? { reported_by: rule.event } : action === undefined ? {} : { occasion: action }
 
 /** Returns undefined for a target that has no name of a shelf. */
 const toShelf = (
@@ -94,9 +95,16 @@ const toShelf = (
   return shelf && { targetKey, workspace, repo, decidedAt, author: undefined, ...shelf }
 }
 
+/** Returns the shelves of a trigger whose findings have no outcome, of these numbers if there are any. */
+const readOpen = (trigger: TriggerProfile, numbers?: ReadonlyArray<number>) =>
+  Effect.map(
+    Effect.flatMap(Settlements, (settlements) => settlements.openShelves(trigger.name, numbers)),
+    (open) => open.flatMap((one) => toShelf(trigger, one) ?? [])
+  )
+
 /** Returns the shelves of this number, in each branch and workspace: those with findings, and those whose review may not have ended. */
 const findShelves = Effect.fnUntraced(function* (trigger: TriggerProfile, number: number) {
-  const open = (yield* (yield* Settlements).openShelves(trigger.name)).flatMap((one) => toShelf(trigger, one) ?? [])
+  const open = yield* readOpen(trigger, [number])
   const records = yield* (yield* Receipts).list({ trigger: trigger.name, number, limit: maxRecords })
   const reported = records.flatMap(
     ({ facts, reason, repo, targetKey, targetKind, workspace }): ReadonlyArray<Shelf> => {
@@ -105,7 +113,7 @@ const findShelves = Effect.fnUntraced(function* (trigger: TriggerProfile, number
       return [{ targetKey, workspace, repo, number, branch: readShelfName(branch ?? "")?.branch ?? branch, author }]
     }
   )
-  const shelves = [...open.filter((shelf) => shelf.number === number), ...reported]
+  const shelves = [...open, ...reported]
   return [...new Map(shelves.map((shelf) => [shelf.targetKey, shelf])).values()]
 })
 
@@ -129,7 +137,7 @@ export const recordSubmits = Effect.fnUntraced(function* (
       if (submitted.state !== "submitted") continue
       const shelves = yield* findShelves(trigger, Number(base ?? revision))
       const ends = shelves.map((shelf) => toEnd(trigger, shelf, occasion))
-      yield* storeEnds(ends, { reported_by: event.id })
+      yield* storeEnds(ends)
     }
   }
 })
@@ -146,20 +154,13 @@ const readEnds = Effect.fnUntraced(function* (server: ShelvesRequest["server"], 
     .pipe(Effect.timeoutOrElse({ duration: Duration.seconds(searchSeconds), orElse: () => timeout }))
 })
 
-/** Returns the shelves of a trigger whose findings have no outcome. */
-const readOpen = (trigger: TriggerProfile) =>
-  Effect.map(
-    Effect.flatMap(Settlements, (settlements) => settlements.openShelves(trigger.name)),
-    (open) => open.flatMap((one) => toShelf(trigger, one) ?? [])
-  )
+/** A shelf that may have ended, and what its end would be recorded with. */
+interface EndingShelf extends Shelf, Pick<OpenShelf, "decidedAt"> {
+  readonly occasion: Omit<Occasion, "id" | "head">
+}
 
 /** Returns the ends of those shelves that no longer exist. */
-const findEnds = (
-  trigger: TriggerProfile,
-  server: ShelvesRequest["server"],
-  shelves: ReadonlyArray<Shelf & Pick<OpenShelf, "decidedAt">>,
-  occasion: Omit<Occasion, "id" | "head">
-) =>
+const findEnds = (trigger: TriggerProfile, server: ShelvesRequest["server"], shelves: ReadonlyArray<EndingShelf>) =>
   Effect.map(readEnds(server, shelves), (read) => {
     const ended = new Map(read.map((end) => [Number(end.changelist), end]))
     return shelves.flatMap((shelf) => {
@@ -168,39 +169,80 @@ const findEnds = (
       const { submittedAs: head } = end
       // A shelf that is made again may be deleted again: its outcomes are newer then.
       const id: Occasion["id"] = head === undefined ? ["abandoned", shelf.decidedAt] : ["submitted", head]
-      return [toEnd(trigger, shelf, { ...occasion, id, head })]
+      return [toEnd(trigger, shelf, { ...shelf.occasion, id, head })]
     })
   })
 
+const toOccasion = ({ event, routing }: HookReport): EndingShelf["occasion"] => ({
+  event: event.event,
+  action: undefined,
+  rule: { _tag: "ReportedBy", event: event.id },
+  receivedAt: event.receivedAt,
+  sender: routing.user
+})
+
+/** Numbers of the reported shelves that a trigger has, one for each shelf. */
+interface ReportedShelves {
+  readonly found: ReadonlyArray<number>
+  /** Those that no longer exist. */
+  readonly ended: ReadonlyArray<number>
+  /** Why that is not known. */
+  readonly failure?: TriggerReply
+}
+
+/** Reads the reported shelves of a trigger by one statement and at most one call of its server, and stores the ends of those that are deleted. */
+const endReported = Effect.fnUntraced(function* (
+  trigger: TriggerProfile,
+  reports: ReadonlyArray<HookReport>,
+  snapshot: Snapshot
+): Effect.fn.Return<ReportedShelves, StoreError, Receipts | Settlements | SubmittedChanges> {
+  // The first report of a shelf is the source of its end.
+  const byNumber = new Map(reports.toReversed().map((report) => [Number(report.routing.revision), report]))
+  const shelves = (yield* readOpen(trigger, [...byNumber.keys()])).flatMap((shelf): ReadonlyArray<EndingShelf> => {
+    const report = byNumber.get(shelf.number)
+    return report === undefined ? [] : [{ ...shelf, occasion: toOccasion(report) }]
+  })
+  const found = shelves.map(({ number }) => number)
+  if (shelves.length === 0) return { found, ended: [] }
+  const server = toTriggerServer(trigger, snapshot)
+  if (server === undefined || "_tag" in server) return { found, ended: [], failure: toUnreadable(trigger, server) }
+  const ends = yield* Effect.result(findEnds(trigger, server, shelves))
+  if (Result.isFailure(ends)) return { found, ended: [], failure: toFailed(trigger, ends.failure) }
+  yield* storeEnds(ends.success)
+  return { found, ended: ends.success.flatMap(({ facts }) => facts.number ?? []) }
+})
+
 /**
- * Routes a report that a shelf is deleted. The server decides whether it is: its trigger may run before that, and files of a shelf may be deleted
- * while others remain.
+ * Routes reports that shelves are deleted, together: any number of them costs a statement and a call of the server for each trigger. The server
+ * decides whether a shelf is deleted: its trigger may run before that, and files of a shelf may be deleted while others remain.
  */
 export const routeDeleted = Effect.fnUntraced(function* (
-  { event, routing, triggers }: HookReport,
+  reports: ReadonlyArray<HookReport>,
   snapshot: Snapshot
-): Effect.fn.Return<RoutedEvent, StoreError, Receipts | Settlements | SubmittedChanges> {
-  const { revision, user } = routing
-  const rule = { _tag: "ReportedBy", event: event.id } as const
-  const occasion = { event: event.event, action: undefined, rule, receivedAt: event.receivedAt, sender: user }
-  let found = 0
-  let ended = 0
-  for (const trigger of triggers) {
-    const shelves = (yield* readOpen(trigger)).filter(({ number }) => number === Number(revision))
-    if (shelves.length === 0) continue
-    found += shelves.length
-    const server = toTriggerServer(trigger, snapshot)
-    if (server === undefined || "_tag" in server) return whyNot([toUnreadable(trigger, server)], routing)
-    const ends = yield* Effect.result(findEnds(trigger, server, shelves, occasion))
-    if (Result.isFailure(ends)) return whyNot([toFailed(trigger, ends.failure)], routing)
-    yield* storeEnds(ends.success, { reported_by: event.id })
-    ended += ends.success.length
-  }
-  if (found === 0) return settled("skipped", { _tag: "ShelfWithoutFindings", revision })
-  return ended < found
+): Effect.fn.Return<ReadonlyMap<string, RoutedEvent>, StoreError, Receipts | Settlements | SubmittedChanges> {
+  const triggers = [...new Set(reports.flatMap((report) => report.triggers))]
+  const reported = yield* Effect.forEach(triggers, (trigger) =>
+    endReported(
+      trigger,
+      reports.filter((report) => report.triggers.includes(trigger)),
+      snapshot
+    )
+  )
+  return new Map(reports.map(({ event, routing }) => [event.id, decideDeleted(routing, reported)]))
+})
+
+const decideDeleted = (routing: DepotChange, reported: ReadonlyArray<ReportedShelves>): RoutedEvent => {
+  const { revision } = routing
+  const number = Number(revision)
+  const own = reported.filter(({ found }) => found.includes(number))
+  if (own.length === 0) return settled("skipped", { _tag: "ShelfWithoutFindings", revision })
+  const failures = own.flatMap(({ failure }) => failure ?? [])
+  if (failures.length > 0) return whyNot(failures, routing)
+  const count = (list: "ended" | "found") => own.flatMap((one) => one[list]).filter((one) => one === number).length
+  return count("ended") < count("found")
     ? { _tag: "Waiting", reason: { _tag: "ShelfExists", revision }, isOutage: false }
     : settled("executed", { _tag: "ShelfEnded", revision })
-})
+}
 
 /** Stores the ends of shelves that no longer exist. Returns why it could not search for them. */
 export const searchShelves = Effect.fnUntraced(function* ({
@@ -217,8 +259,14 @@ export const searchShelves = Effect.fnUntraced(function* ({
   const rule = { _tag: "FoundWithoutReport", trigger: trigger.name } as const
   const receivedAt = yield* Clock.currentTimeMillis
   const own = { event: "catch_up", action: occasion, rule, receivedAt, sender: undefined }
-  const ends = yield* Effect.result(findEnds(trigger, server, shelves, own))
+  const ends = yield* Effect.result(
+    findEnds(
+      trigger,
+      server,
+      shelves.map((shelf) => ({ ...shelf, occasion: own }))
+    )
+  )
   if (Result.isFailure(ends)) return toFailed(trigger, ends.failure).reason
-  yield* storeEnds(ends.success, { occasion })
+  yield* storeEnds(ends.success)
   return undefined
 })

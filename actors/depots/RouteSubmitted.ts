@@ -44,13 +44,15 @@ export const routeSubmitted = Effect.fnUntraced(function* (reports: ReadonlyArra
   const routed = new Map<string, RoutedEvent>()
   const matched: Array<Matched> = []
   const attributed: Array<HookReport> = []
+  const deleted: Array<HookReport> = []
   for (const report of reports) {
     const { event, routing } = report
     const refused = refuseUnattributed(report)
     if (refused !== undefined) routed.set(event.id, refused)
-    else if (routing.isShelfDeleted === true) routed.set(event.id, yield* routeDeleted(report, snapshot))
+    else if (routing.isShelfDeleted === true) deleted.push(report)
     else attributed.push(report)
   }
+  for (const [id, result] of yield* routeDeleted(deleted, snapshot)) routed.set(id, result)
   const revisions = [...new Set(attributed.map(({ routing }) => routing.revision))]
   const described = new Map(
     yield* Effect.forEach(

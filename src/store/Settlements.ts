@@ -88,8 +88,11 @@ export class Settlements extends Context.Service<
     readonly undecided: (
       end: Pick<ClaimedEnd, "receivedAt" | "targetKey">
     ) => Effect.Effect<ReadonlyArray<OutcomeRecord>, StoreError>
-    /** Returns the shelves of a trigger that are not known to have ended, at most 1000. */
-    readonly openShelves: (trigger: string) => Effect.Effect<ReadonlyArray<OpenShelf>, StoreError>
+    /** Returns the shelves of a trigger that are not known to have ended, at most 1000, of these numbers if there are any. */
+    readonly openShelves: (
+      trigger: string,
+      numbers?: ReadonlyArray<number>
+    ) => Effect.Effect<ReadonlyArray<OpenShelf>, StoreError>
     /** Returns whether a review of the change has not ended, or one of a shelf waits. */
     readonly isReviewed: (targetKey: TargetKey) => Effect.Effect<boolean, StoreError>
     /** Returns the claim, to be taken again after `until`. */

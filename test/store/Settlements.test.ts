@@ -214,6 +214,8 @@ describe.each(databases)("ended changes in $name", ({ layer: fresh }) => {
           shelves.map((shelf) => [shelf.targetKey, shelf.workspace]),
           [[run.targetKey, run.workspace]]
         )
+        assert.deepStrictEqual(yield* settlements.openShelves(run.change.trigger, [11, 12]), shelves)
+        assert.deepStrictEqual(yield* settlements.openShelves(run.change.trigger, [13]), [])
         assert.deepStrictEqual(yield* settlements.openShelves("other"), [])
         const about = { provider: "perforce", targetKind: "commit", targetKey: run.targetKey, receivedAt: 20 } as const
         const waiting = event({ ...about, facts: { number: 12 } })

@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Statement } from "effect/sql"
-import { isShelf, repositoryKey } from "../../domain/Change.ts"
+import { isShelf, readShelfName, repositoryKey } from "../../domain/Change.ts"
 import { decideOutcomes, OutcomeCounts, OutcomeRecord, settleOutcome } from "../../domain/FindingOutcome.ts"
 import { Publication } from "../../domain/Publication.ts"
 import * as Field from "../../domain/Field.ts"
@@ -69,6 +69,7 @@ const rowOf = (outcome: OutcomeRecord, run: Run, by: SettledBy | undefined, proj
   target_key: run.targetKey,
   ...OutcomeRecord.toRow(outcome),
   repository: repositoryKey(run.change),
+  shelf: (isShelf(run.change) ? readShelfName(run.change.target.branch ?? "") : undefined)?.number ?? null,
   agent: by?.agent ?? "unknown",
   model: modelOf(run),
   restricted: run.analysis?.restricted === true ? 1 : 0,

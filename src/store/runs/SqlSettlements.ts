@@ -63,14 +63,15 @@ const maxShelves = 1000
 
 const openShelves =
   (sql: SqlClient.SqlClient): Settlements["Service"]["openShelves"] =>
-  (trigger) =>
+  (trigger, numbers) =>
     selectAs(
       OpenShelf,
       "settlements.openShelves",
       sql`
         SELECT target_key, projects.workspace AS workspace, projects.name AS repo, MAX(decided_at) AS decided_at
         FROM finding_outcomes JOIN projects ON projects.id = finding_outcomes.project
-        WHERE settled IS NULL AND trigger_name = ${trigger} AND target_key LIKE '%:commit:%@=%'
+        WHERE settled IS NULL AND shelf IS NOT NULL AND trigger_name = ${trigger}
+          ${numbers === undefined ? sql.literal("") : sql`AND ${sql.in("shelf", numbers)}`}
         GROUP BY target_key, projects.workspace, projects.name ORDER BY 4 DESC, target_key LIMIT ${maxShelves}`
     ).pipe(unavailable("settlements.openShelves"))
 

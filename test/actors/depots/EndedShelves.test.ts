@@ -1,6 +1,6 @@
 /** Shelves that no longer exist get the end of their change once, from a search of their server, and their findings its outcome. */
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { routeDeleted, searchShelves } from "../../../actors/depots/EndedShelves.ts"
 import { readEndedShelf } from "../../../actors/outcomes/EndedShelf.ts"
@@ -37,24 +37,49 @@ const servers = Layer.mock(SubmittedChanges, {
       return failure === undefined ? Effect.succeed(ended) : Effect.fail(failure)
     })
 })
+/** Reads of open shelves, and writes of their ends. */
+const calls = { reads: 0, writes: 0 }
+const counted = Layer.effectContext(
+  Effect.gen(function* () {
+    const [receipts, settlements] = [yield* Receipts, yield* Settlements]
+    const count = (name: keyof typeof calls) => Effect.sync(() => void calls[name]++)
+    return Context.make(
+      Receipts,
+      Receipts.of({ ...receipts, storeAll: (all) => Effect.andThen(count("writes"), receipts.storeAll(all)) })
+    ).pipe(
+      Context.add(
+        Settlements,
+        Settlements.of({
+          ...settlements,
+          openShelves: (...named) => Effect.andThen(count("reads"), settlements.openShelves(...named))
+        })
+      )
+    )
+  })
+)
 /** The end of a deleted shelf needs no server. */
 const unused = Layer.mock(Vcs, {})
 const configuration = Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic))
-const world = Layer.mergeAll(actorStores(), configuration, servers, unused)
+const world = Layer.mergeAll(Layer.provideMerge(counted, actorStores()), configuration, servers, unused)
 
 const search = Effect.gen(function* () {
   const trigger = (yield* ConfigStore).current().triggers.get("main") ?? (yield* Effect.die("no trigger"))
   return yield* searchShelves({ occasion: "beat", trigger })
 })
 
-/** Routes a report that a shelf is deleted. */
-const deleted = Effect.fnUntraced(function* (revision: string) {
+/** Routes reports that shelves are deleted, together. */
+const deletedAll = Effect.fnUntraced(function* (revisions: ReadonlyArray<string>) {
   const snapshot = (yield* ConfigStore).current()
   const trigger = snapshot.triggers.get("main") ?? (yield* Effect.die("no trigger"))
-  const routing = { vcs: "perforce", revision, files: [], isShelfDeleted: true } as const
-  const event = { ...routingReceipt(routing), duplicates: 0 }
-  return yield* routeDeleted({ event, routing, triggers: [trigger] }, snapshot)
+  const reports = revisions.map((revision) => {
+    const routing = { vcs: "perforce", revision, files: [], isShelfDeleted: true } as const
+    return { event: { ...routingReceipt(routing), duplicates: 0 }, routing, triggers: [trigger] }
+  })
+  const routed = yield* routeDeleted(reports, snapshot)
+  return reports.map(({ event }) => routed.get(event.id))
 })
+
+const deleted = (revision: string) => Effect.flatMap(deletedAll([revision]), ([routed]) => Effect.fromNullishOr(routed))
 
 /** Publishes a review of a shelf with one finding. */
 const reviewed = Effect.fnUntraced(function* (number: number, head: string) {
@@ -186,6 +211,34 @@ layer(world)("shelves", (t) => {
       const unknown = { _tag: "ShelfWithoutFindings", revision: "31" } as const
       assert.deepStrictEqual(yield* deleted("31"), { _tag: "Settled", outcome: "skipped", reason: unknown })
       assert.deepStrictEqual(requests, [])
+    })
+  )
+
+  t.effect("cost one read, one call of the server and one write, however many reports name them", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(4_000_000)
+      for (const number of [40, 41]) yield* reviewed(number, "0123456789ab")
+      Object.assign(calls, { reads: 0, writes: 0 })
+      requests.length = 0
+      ended = [{ changelist: "40", submittedAs: undefined }]
+      const flood = [...Array.from({ length: 96 }, (_, at) => String(1000 + at)), "40", "41", "40", "41"]
+      const routed = yield* deletedAll(flood)
+      assert.deepStrictEqual(calls, { reads: 1, writes: 1 })
+      assert.deepStrictEqual(requests, [{ branches: ["//Ace/main"], changelists: ["40", "41"] }])
+      assert.deepStrictEqual(
+        routed.map((one) => String(one?.reason._tag)),
+        [
+          ...Array.from({ length: 96 }, () => "ShelfWithoutFindings"),
+          "ShelfEnded",
+          "ShelfExists",
+          "ShelfEnded",
+          "ShelfExists"
+        ]
+      )
+      assert.lengthOf(
+        (yield* ends).filter(({ number }) => number === 40),
+        1
+      )
     })
   )
 })
