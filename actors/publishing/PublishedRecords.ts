@@ -24,6 +24,11 @@ export const publishedRecords = Effect.gen(function* () {
       ),
     reviews: (row) => Effect.mapError(outbox.sentRows(row, "Review"), storeFailed),
     issues: (row) => Effect.mapError(outbox.sentRows(row, "Issue"), storeFailed),
+    listed: ({ channel, targetKey }) =>
+      outbox.lastSent(targetKey, "Summary", { channel }).pipe(
+        Effect.map((row) => row?.listed ?? []),
+        Effect.mapError(storeFailed)
+      ),
     touched: ({ repo, target: { number }, ...change }) =>
       number === undefined
         ? Effect.succeed([])

@@ -2,7 +2,7 @@
 import { Context, Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
 import type { OperationId } from "../domain/Keys.ts"
-import type { Operation, Publication } from "../domain/Publication.ts"
+import type { ListedFinding, Operation, Publication } from "../domain/Publication.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
 
 /** A person deleted or edited comments of the service, according to deliveries of the host. */
@@ -22,6 +22,10 @@ export interface PublishedRecords {
   ) => Effect.Effect<ReadonlyArray<Publication>, ForgeError>
   /** Returns the writes to managed issues that earlier runs sent for the target on the channel, the newest first. */
   readonly issues: PublishedRecords["reviews"]
+  /** Returns the findings that the newest summary of the channel lists for the target. */
+  readonly listed: (
+    row: Pick<Publication, "targetKey" | "channel">
+  ) => Effect.Effect<ReadonlyArray<ListedFinding>, ForgeError>
   /** Returns what people did to comments of the service on a change. Not every host reports it. */
   readonly touched: (change: Change) => Effect.Effect<ReadonlyArray<TouchedComment>, ForgeError>
   /** Returns when a row was sent, in milliseconds since the epoch. */
@@ -32,6 +36,7 @@ export const noRecords: PublishedRecords = {
   operation: () => Effect.undefined,
   reviews: () => Effect.succeed([]),
   issues: () => Effect.succeed([]),
+  listed: () => Effect.succeed([]),
   touched: () => Effect.succeed([]),
   sentAt: () => Effect.undefined
 }

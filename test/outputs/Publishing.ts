@@ -128,6 +128,8 @@ export const publishAll = async (setup: Setup, given: PublishInput): Promise<Rea
             operation: () => Effect.undefined,
             reviews: () => Effect.succeed(earlier.filter(isOfKind("Review")).toReversed()),
             issues: () => Effect.succeed(earlier.filter(({ operation }) => operation._tag === "Issue").toReversed()),
+            listed: () =>
+              Effect.succeed([...earlier, ...done].findLast(({ listed }) => listed !== undefined)?.listed ?? []),
             touched: () => Effect.succeed(setup.touched ?? []),
             sentAt: ({ runId }) => Effect.succeed(Number(runId.replace("run-", "")))
           })

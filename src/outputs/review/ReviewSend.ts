@@ -8,20 +8,23 @@
 import { Effect } from "effect"
 import type { Change } from "../../domain/Change.ts"
 import { maxConflicts } from "../../domain/Publication.ts"
-import type { InlineComment, Operation, Publication } from "../../domain/Publication.ts"
+import type { InlineComment, ListedFinding, Operation, Publication } from "../../domain/Publication.ts"
 import { ForgeError } from "../../forge/ForgeError.ts"
 import type { ForgeClient, PendingPolicy } from "../../forge/Forge.ts"
 import type { HostWrite, OwnText } from "../../forge/HostWrite.ts"
 import { shorten } from "../text/Cut.ts"
 import { unwritten } from "../channels/Channel.ts"
 import type { Sent } from "../channels/Channel.ts"
+import type { Labels } from "../Labels.ts"
 import { toSearchText, parseMarkers, renderMarker, splitMarkers, textBelowMarkers } from "../Marker.ts"
 import type { Marker } from "../Marker.ts"
 import { makePendingPolicy } from "./PendingTexts.ts"
 import { reconcile } from "./Reconcile.ts"
 import { readFingerprint } from "./ChangedComments.ts"
 import { headScope, summaryFp, summaryScope } from "../channels/Scopes.ts"
+import { Records } from "../Records.ts"
 import { gfm } from "../SafeText.ts"
+import { icons } from "../text/View.ts"
 import type { ExistingThread, ExistingThreads } from "../ExistingThreads.ts"
 import { withNotes } from "./KeptNotes.ts"
 import type { SummaryWords } from "./KeptNotes.ts"
@@ -266,6 +269,20 @@ const post = Effect.fnUntraced(function* (
   return { write, refused, error: undefined }
 })
 
+/**
+ * Returns a comment below its number in the list of the summary, without the severity and the title that the list has; undefined where it begins
+ * with something else.
+ */
+const belowNumber = (
+  visible: string,
+  location: string,
+  { name, number, severity }: ListedFinding,
+  labels: Labels
+): string | undefined => {
+  const heading = `${icons[severity]} **${labels.severity[severity]}** · ${name}`
+  return visible.startsWith(`${heading} · `) ? `**${number}** · ${location}${visible.slice(heading.length)}` : undefined
+}
+
 /** Adds refused comments to the channel's summary; without a summary they get a separate comment. */
 const addToSummary = Effect.fnUntraced(function* (
   client: ForgeClient,
@@ -281,12 +298,17 @@ const addToSummary = Effect.fnUntraced(function* (
     (yield* findSummary(client, change, { scope }, earlier)) ??
     (yield* client.findComment(change.repo, number, toSearchText({ op: publication.operationId })))
   const present = new Set(parseMarkers(summary?.body ?? "").map((marker) => marker.fp))
+  const listed = summary === undefined ? [] : yield* (yield* Records).listed(publication)
+  const byFinding = new Map(listed.map((one) => [one.fp, one]))
   const sections = refused
     .filter((comment) => !present.has(readFingerprint(comment)))
     .map((comment) => {
       const { visible, markers } = splitMarkers(comment.body)
       const location = `${gfm.codeSpan(comment.path)}:${comment.start === undefined ? "" : `${comment.start}-`}${comment.line}`
-      return { text: `${location} ${visible.replace(/^(`{3,})suggestion\S*$/gm, "$1text")}`, markers }
+      const text = visible.replace(/^(`{3,})suggestion\S*$/gm, "$1text")
+      const known = byFinding.get(readFingerprint(comment) ?? "")
+      const numbered = known && belowNumber(text, location, known, words.labels)
+      return { text: numbered ?? `${location} ${text}`, markers }
     })
   if (summary !== undefined && sections.length === 0) return summary
   const notes = textBelowMarkers(summary?.body ?? "") ?? ""
