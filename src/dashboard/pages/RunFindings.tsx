@@ -6,6 +6,7 @@ import { useApi } from "../client/Queries.ts"
 import { ExternalLink } from "../parts/Facts.tsx"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { Prose } from "../parts/Prose.tsx"
+import { shownRound } from "../parts/RoundText.ts"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatRate } from "../text/Format.ts"
@@ -107,6 +108,13 @@ const Conversation = ({ exchanges }: { readonly exchanges: NonNullable<Followed[
   </details>
 )
 
+const Round = ({ round }: { readonly round: Followed["round"] }) => {
+  const shown = shownRound(round)
+  return shown === undefined ? null : (
+    <span className="quiet">{t(`finding.round.${shown}`, { round: round?.missed ?? 0 })}</span>
+  )
+}
+
 interface FindingCardProps {
   readonly finding: Followed
   readonly note?: string
@@ -140,9 +148,7 @@ export const FindingCard = ({ finding, note, run }: FindingCardProps) => (
     <footer>
       <Outcome finding={finding} run={run} />
       {finding.probe === true ? <span className="quiet">{t("finding.probe")}</span> : null}
-      {finding.round === undefined || finding.round.kind === "carried" ? null : (
-        <span className="quiet">{t(`finding.round.${finding.round.kind}`, { round: finding.round.missed ?? 0 })}</span>
-      )}
+      <Round round={finding.round} />
       {finding.rule === undefined ? null : <span className="quiet">{t("reviewed.rule", { rule: finding.rule })}</span>}
       {finding.anchor === null ? <span className="quiet">{t("finding.unanchored")}</span> : null}
       {finding.fact === undefined ? null : <span className="quiet">{t("reviewed.fact")}</span>}
