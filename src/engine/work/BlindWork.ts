@@ -62,10 +62,10 @@ export const makeBlindWork = (read: ReadState, fit: FitState) => ({
     const blanked = blank(text, marks)
     return blanked === undefined ? undefined : tidy(blanked)
   },
-  /** Returns a digest of what these files show. */
+  /** Returns a digest of what these files show, the same in any order of them. */
   blindDigest: (paths: ReadonlyArray<string>): string => {
     const digest = createHash("sha256")
-    for (const path of paths) digest.update(JSON.stringify([path, fit.blind.get(path)?.shown.hunks]))
+    for (const path of paths.toSorted()) digest.update(JSON.stringify([path, fit.blind.get(path)?.shown.hunks]))
     return digest.digest("hex")
   }
 })

@@ -1,8 +1,9 @@
 /** Files that are read without what their author writes about the change. */
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import type { Brief } from "../../../src/agent/Agent.ts"
 import type { ReportedProblem } from "../../../src/domain/Problem.ts"
+import type { Checkout } from "../../../src/vcs/Checkout.ts"
 import { makeRepository } from "../../vcs/Repository.ts"
 import type { Repository } from "../../vcs/Repository.ts"
 import { emptyReport, runEngine } from "../Fixture.ts"
@@ -227,6 +228,37 @@ describe("review.blind", () => {
     const blind = briefs.find(({ prompt }) => prompt.includes("=== src/auth/login.ts"))
     expect(blind?.prompt).toContain("two()")
     expect(blind?.prompt).not.toMatch(/one\(\)|commit 1|safe|reviewed/)
+  })
+
+  it("shows files in neutral order: neither the diff nor the commits of the author decide it", async () => {
+    const at = makeBase()
+    const paths = ["src/auth/z.ts", "src/auth/a.ts", "src/payment/m.ts", "src/auth/sub/k.ts", "src/auth/a.test.ts"]
+    const heads = [paths, paths.toReversed()].map((order) => {
+      at.repository.git("checkout", "-q", "--detach", at.base)
+      return order.map((path) => {
+        at.repository.write(path, login())
+        return at.repository.commit(path)
+      })
+    })
+    const reversed = (checkout: Checkout): Checkout => ({
+      ...checkout,
+      changes: (max) => Effect.map(checkout.changes(max), (all) => all.toReversed()),
+      sizes: (all) => Effect.map(checkout.sizes(all.toReversed()), (sizes) => sizes.toReversed()),
+      diff: (all, exact) => Stream.flatMap(Stream.fromIterable(all), (one) => checkout.diff([one], exact))
+    })
+    const [first = "", second = ""] = heads.map((commits) => commits.at(-1) ?? "")
+    const prompts = new Set<string>()
+    for (const [head, commit_strategy, wrap] of [
+      [first, "aggregate", (checkout: Checkout) => checkout],
+      [first, "aggregate", reversed],
+      [second, "per_commit", (checkout: Checkout) => checkout]
+    ] as const) {
+      const { briefs } = await runEngine({ ...at, head, wrap, review: { blind: "always", commit_strategy } })
+      expect(briefs).toHaveLength(1)
+      prompts.add(textOf(briefs[0] as Brief))
+    }
+    expect(prompts.size).toBe(1)
+    expect([...prompts].join().match(/^=== \S+/gm)).toHaveLength(paths.length)
   })
 
   it("shows whole files without what they say to readers", async () => {
