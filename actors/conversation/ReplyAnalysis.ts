@@ -8,6 +8,7 @@ import type { Reason } from "../../src/domain/Reason.ts"
 import type { CommentReply, ReplyOutcome } from "../../src/domain/CommentReply.ts"
 import { writeReply } from "../../src/engine/WriteReply.ts"
 import { Forges } from "../../src/forge/Forges.ts"
+import { labelsFor } from "../../src/outputs/Labels.ts"
 import { findOpenLine, findQuotedLine, linesNear } from "../../src/review/ReplyEvidence.ts"
 import type { HeadFile } from "../../src/review/ReplyEvidence.ts"
 import { scrubSecrets } from "../../src/review/Secrets.ts"
@@ -158,6 +159,10 @@ export const writeAnalysis = Effect.fnUntraced(function* (
     const { count, limit } = decision
     return toAnalysis({ ...base, outcome: "limited" }, { _tag: "ReplyLimitReached", limit, count })
   }
+  if (decision._tag === "Unlisted") {
+    const text = labelsFor(workspace.review.output_language).noFinding(decision.number)
+    return toAnalysis({ ...base, outcome: "replied", text }, conclusions.replied)
+  }
   if (decision._tag === "React") return toAnalysis({ ...base, outcome: "none" }, conclusions.none)
 
   const { finding, findings, review } = yield* readFindings(source)
@@ -184,6 +189,7 @@ export const writeAnalysis = Effect.fnUntraced(function* (
       title: `${run.change.repo.fullName} ${run.change.title ?? ""}`,
       head: run.head,
       findings,
+      state: source.state,
       isThread: conversation.fingerprint !== undefined,
       code: codeNear(file, finding, conversation.line),
       comments: conversation.texts.map(({ author, body, isOurs }) => ({

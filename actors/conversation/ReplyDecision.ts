@@ -45,6 +45,8 @@ export type ReplyDecision =
   | { readonly _tag: "React" }
   | { readonly _tag: "CompareCode" }
   | { readonly _tag: "Limited"; readonly limit: string; readonly count: number }
+  /** It names a number that the summary lists no finding with. */
+  | { readonly _tag: "Unlisted"; readonly number: number }
   | { readonly _tag: "Reply" }
 
 const ignore = (reason: Reason): ReplyDecision => ({ _tag: "Ignore", reason })

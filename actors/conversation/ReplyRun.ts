@@ -25,6 +25,7 @@ import { failed, reviewed, skipped } from "../review/RunOutcome.ts"
 import type { RunOutcome } from "../review/RunOutcome.ts"
 import { findSpooled, removeSpooled } from "../review/SaveAnalysis.ts"
 import { writeAnalysis } from "./ReplyAnalysis.ts"
+import type { ReplyDecision } from "./ReplyDecision.ts"
 import { countReply } from "./ReplyRights.ts"
 import { readSource } from "./ReplySource.ts"
 
@@ -77,6 +78,9 @@ const leave = Effect.fnUntraced(function* (work: ReviewWork, unfinished: Run | u
   return skipped(reason)
 })
 
+/** Decisions that write a text in the conversation, which counts towards limits. */
+const writes: ReadonlySet<ReplyDecision["_tag"]> = new Set(["Reply", "CompareCode", "Unlisted"])
+
 const reply = Effect.fnUntraced(function* (admitted: ReviewWork, unfinished: Run | undefined) {
   const source = yield* readSource(admitted)
   if (source === undefined) return yield* leave(admitted, unfinished, { _tag: "ReviewRecordRemoved" })
@@ -112,10 +116,9 @@ const reply = Effect.fnUntraced(function* (admitted: ReviewWork, unfinished: Run
   const run = yield* (yield* Runs).begin(begun, lease.token, yield* Clock.currentTimeMillis)
   if (run === undefined) return failed({ _tag: "TakenOver" }, false)
   yield* Effect.annotateCurrentSpan({ run: run.id, head, event_id: entry.events.join(" ") })
-  const over =
-    source.decision._tag === "Reply" || source.decision._tag === "CompareCode"
-      ? yield* countReply(entry.id, change, source.subjectKey, workspace, person, converser)
-      : undefined
+  const over = writes.has(source.decision._tag)
+    ? yield* countReply(entry.id, change, source.subjectKey, workspace, person, converser)
+    : undefined
   const decision = over === undefined ? source.decision : ({ _tag: "Limited", ...over } as const)
   return yield* execute(run, work, { source, decision, person, subject }).pipe(Effect.annotateLogs({ run_id: run.id }))
 })

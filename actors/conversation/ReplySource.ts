@@ -18,6 +18,7 @@ import type { Workspace } from "../../src/config/Snapshot.ts"
 import { readExplained } from "../../src/domain/AddressedComment.ts"
 import { discussedKey } from "../../src/domain/Change.ts"
 import type { Change, CommentPlace, Dispute, SwarmQuestion, WordSource } from "../../src/domain/Change.ts"
+import type { FindingState } from "../../src/domain/FindingState.ts"
 import type { TargetKey } from "../../src/domain/Keys.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import { toChange } from "../../src/forge/Forge.ts"
@@ -62,6 +63,8 @@ export interface ReplySource {
   readonly decision: ReplyDecision
   /** Finding that the reply is about. */
   readonly fingerprint: string | undefined
+  /** Its state in the summary, if the words name its number there. */
+  readonly state: FindingState | undefined
   /** Key of the change, issue or commit that the words are about. */
   readonly subjectKey: TargetKey
   /** Returns the subject, or why there is none. */
@@ -125,12 +128,19 @@ const atHost = (work: ReviewWork, client: ForgeClient, place: CommentPlace) => {
   }
 }
 
-/** Returns the finding whose number in the summary of a target a comment names. */
-const findExplained = Effect.fnUntraced(function* (target: TargetKey, body: string | undefined) {
-  const number = readExplained(body ?? "")
-  if (number === undefined) return undefined
+/** Decides about a comment, and finds its finding: the one whose number in the summary of a target it names, or that of its thread. */
+const readFinding = Effect.fnUntraced(function* (
+  target: TargetKey,
+  { comment, fingerprint }: ReadConversation,
+  decision: ReplyDecision
+): Effect.fn.Return<Pick<ReplySource, "decision" | "fingerprint" | "state">, StoreError, Outbox> {
+  const number = decision._tag === "Reply" ? readExplained(comment?.body ?? "") : undefined
+  if (number === undefined) return { decision, fingerprint, state: undefined }
   const summary = yield* (yield* Outbox).lastSent(target, "Summary", {})
-  return summary?.listed?.find((one) => one.number === number)?.fp
+  const named = summary?.listed?.find((one) => one.number === number)
+  return named === undefined
+    ? { decision: { _tag: "Unlisted", number }, fingerprint: undefined, state: undefined }
+    : { decision, fingerprint: named.fp, state: named.state }
 })
 
 const readComment = Effect.fnUntraced(function* (work: ReviewWork, client: ForgeClient, place: CommentPlace) {
@@ -138,12 +148,11 @@ const readComment = Effect.fnUntraced(function* (work: ReviewWork, client: Forge
   const conversation = yield* readConversation(client, change, place)
   const account = yield* Effect.orElseSucceed(client.self, () => undefined)
   const { thread: maxInThread } = work.workspace.review.conversation.limits
-  const explained = yield* findExplained(discussedKey(change), conversation.comment?.body)
+  const decision = decideReply({ ...conversation, account: account?.username, maxInThread })
   return {
     ...atHost(work, client, place),
+    ...(yield* readFinding(discussedKey(change), conversation, decision)),
     conversation,
-    decision: decideReply({ ...conversation, account: account?.username, maxInThread }),
-    fingerprint: explained ?? conversation.fingerprint,
     findConverser: (workspace, person) => findConverser(client, change.repo, workspace, person),
     claim: undefined,
     isOfPeople: true
@@ -164,6 +173,7 @@ const readDispute = (work: ReviewWork, client: ForgeClient, place: CommentPlace,
     conversation: { ...said, fingerprint, path },
     decision: { _tag: "Reply" },
     fingerprint,
+    state: undefined,
     findConverser: () => Effect.succeed("writer"),
     claim: dispute,
     isOfPeople: false
@@ -201,9 +211,8 @@ const readSwarmQuestion = Effect.fnUntraced(function* (work: ReviewWork, questio
     ...about,
     readSubject: Effect.succeed<ReplySubject>({ ...subject, hasStates: true }),
     readFile: (_head, path) => readOnServer(work, review, path),
+    ...(yield* readFinding(review.targetKey, conversation, decideReply({ ...conversation, account, maxInThread }))),
     conversation,
-    decision: decideReply({ ...conversation, account, maxInThread }),
-    fingerprint: (yield* findExplained(review.targetKey, comment?.body)) ?? conversation.fingerprint,
     isOff,
     findConverser: findSwarmConverser
   } satisfies ReplySource
@@ -226,6 +235,7 @@ const readQuestion = Effect.fnUntraced(function* (
     conversation: { ...converse(work.entry.change.author?.username ?? "", place, facts.question), isOurThread: false },
     decision: { _tag: "Reply" },
     fingerprint: undefined,
+    state: undefined,
     isOff: () => undefined,
     findConverser: () => Effect.succeed("writer")
   } satisfies ReplySource

@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import type { Finding } from "../domain/Problem.ts"
+import type { FindingState } from "../domain/FindingState.ts"
 import { ReplyOutcome } from "../domain/CommentReply.ts"
 import { showName } from "../domain/Text.ts"
 
@@ -90,6 +91,8 @@ export interface ReplyMaterial {
   readonly head: string
   /** The finding of the thread, or all findings of the newest review. */
   readonly findings: ReadonlyArray<Finding>
+  /** State of the finding whose number the comment names. */
+  readonly state?: FindingState | undefined
   readonly isThread: boolean
   readonly summary: string
   /** Lines of the diff around the findings. */
@@ -100,12 +103,13 @@ export interface ReplyMaterial {
   readonly comments: ReadonlyArray<ReplyComment>
 }
 
-const describeFinding = ({ anchor, problem }: Finding, index: number): string =>
+const describeFinding = ({ anchor, problem, verified }: Finding, index: number): string =>
   [
     `${index + 1}. ${problem.severity} ${problem.category} ${showName(anchor?.path ?? problem.file)}${anchor === undefined ? "" : `:${anchor.line}`}`,
     problem.title ?? "",
     problem.message.slice(0, maxMessage),
     ...(problem.quote === undefined ? [] : [`reported code: ${problem.quote.slice(0, maxMessage)}`]),
+    ...(verified === undefined ? [] : [`confirmed by a second reading: ${verified.slice(0, maxMessage)}`]),
     ...(problem.suggestion === undefined ? [] : [`suggestion: ${problem.suggestion.slice(0, maxMessage)}`])
   ].join("\n")
 
@@ -114,7 +118,7 @@ const shownComments = (comments: ReadonlyArray<ReplyComment>): ReadonlyArray<Rep
   comments.length <= maxComments ? comments : [...comments.slice(0, 1), ...comments.slice(1 - maxComments)]
 
 export const replyPrompt = (material: ReplyMaterial, fence: string): string => {
-  const { code, comments, diff, findings, head, isThread, summary, title } = material
+  const { code, comments, diff, findings, head, isThread, state, summary, title } = material
   const block = (tag: string, text: string) => `<${tag} ${fence}>\n${text.trimEnd()}\n</${tag} ${fence}>`
   const all = shownComments(comments).map(({ by, name, text }) =>
     block(by === "reviewer" ? "your-comment" : "comment-of-person", `${showName(name)}:\n${text.slice(0, maxComment)}`)
@@ -125,7 +129,10 @@ export const replyPrompt = (material: ReplyMaterial, fence: string): string => {
     ...(summary === "" ? [] : [block("summary", summary.slice(0, maxSummary))]),
     block(
       isThread ? "finding" : "findings",
-      findings.slice(0, maxFindings).map(describeFinding).join("\n\n") || "(none)"
+      [
+        ...findings.slice(0, maxFindings).map(describeFinding),
+        ...(state === undefined ? [] : [`state: ${state}`])
+      ].join("\n\n") || "(none)"
     ),
     block("diff", diff || "(not available)"),
     block("code-at-head", code || "(not available)"),

@@ -91,12 +91,15 @@ export const startReviewed = async (
   kind: ForgeKind,
   {
     accounts,
+    findings = [],
     modelMillis = 0,
     review: settings = {},
     workers = {}
   }: {
     /** Further accounts at the host, by their tokens. */
     readonly accounts?: Readonly<Record<string, string>>
+    /** What the model reports in addition to the finding of `comment`. */
+    readonly findings?: ReadonlyArray<object>
     readonly modelMillis?: number
     readonly review?: object
     readonly workers?: object
@@ -108,12 +111,16 @@ export const startReviewed = async (
     if (!text.includes("Write the reply to the last comment")) {
       // Reviews of further changes never end.
       if (!text.includes("items.reduce(add)")) await new Promise(() => {})
-      return review([finding])
+      return review([finding, ...findings])
     }
     await new Promise((resume) => setTimeout(resume, modelMillis))
-    const input = text.includes("returns early")
-      ? { outcome: "withdrawn", text: "You are right.", quote: guarded }
-      : { outcome: "replied", text: "Because the sum of nothing is undefined." }
+    const explained = /\/aicr explain/.test(text) ? /reported code: (.+?)\\n/.exec(text)?.[1] : undefined
+    const input =
+      explained !== undefined
+        ? { outcome: "replied", text: `It is about \`${explained}\`.` }
+        : text.includes("returns early")
+          ? { outcome: "withdrawn", text: "You are right.", quote: guarded }
+          : { outcome: "replied", text: "Because the sum of nothing is undefined." }
     return { calls: [{ name: "reply", input }] }
   })
   const port = await freePort()

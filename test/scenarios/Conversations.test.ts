@@ -1,6 +1,6 @@
 /**
  * Conversations at each host, with the real process: a question in the thread of a finding, and one below the change, get one reply each, in their
- * place; an objection that the code proves withdraws the finding; outsiders, thanks and people who talk to one another get no sentence. Then the
+ * place; an objection that the code proves withdraws the finding; a command explains findings by their numbers; outsiders, thanks and people who talk to one another get no sentence. Then the
  * people are erased, also after kills in the middle. A process
  * that is killed at a write replies once all the same: four kills on Gitea, 100 on every host with AICR_TEST_CONVERSATIONS=all.
  */
@@ -22,6 +22,17 @@ import { isWhole as isWholeOf, takeTurn } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const isWhole = isWholeOf("AICR_TEST_CONVERSATIONS")
+
+/** The second finding, which only the summary has. */
+const untyped = {
+  file: "cart.ts",
+  line: 1,
+  severity: "low",
+  category: "bug",
+  title: "Untyped total",
+  message: "The total has no type.",
+  quote: "export const total = (items) => {"
+}
 
 /** Lists everything that a service has stored: rows of its records and of its queue, and its objects. */
 const listStored = (folder: string): ReadonlyArray<string> => {
@@ -90,12 +101,12 @@ it.each(isWhole ? ForgeKind.literals : takeTurn("AICR_TEST_CONVERSATIONS", ["git
   "people and the service converse at %s",
   async (kind) => {
     const { aicr, comment, configFile, describe, forge, model, pull, replies, repository, settled, stop } =
-      await startReviewed(kind)
+      await startReviewed(kind, { findings: [untyped] })
     onTestFinished(stop)
     // GitLab has replies to comments below the change in threads of their own.
-    const below = () =>
+    const below = (words = "sum of nothing") =>
       [...pull.comments, ...[...getConversations(repository).replies.values()].flat()].filter(
-        ({ body, user }) => user.login === "aicr" && body.includes("sum of nothing")
+        ({ body, user }) => user.login === "aicr" && body.includes(words)
       )
 
     const first = await writeComment(forge, pull, "ada", "Why is that a problem?", comment)
@@ -116,7 +127,24 @@ it.each(isWhole ? ForgeKind.literals : takeTurn("AICR_TEST_CONVERSATIONS", ["git
     expect(replies()[1]?.body).toContain("**Withdrawn.**\n\nYou are right.")
     await waitUntil(() => getThread(comment).body?.includes("Withdrawn") === true, { timeout: 30_000, describe })
     expect(below()).toHaveLength(1)
-    expect(model.requests.filter(({ text }) => text.includes("Write the reply"))).toHaveLength(3)
+    const asked = () => model.requests.filter(({ text }) => text.includes("Write the reply"))
+    expect(asked()).toHaveLength(3)
+
+    // Quoted commands and those in code are none. The comments after them are replied to later.
+    await writeComment(forge, pull, "ada", "> /aicr explain 2\n\nI wrote that.")
+    await writeComment(forge, pull, "ada", "```\n/aicr explain 2\n/aicr review\n```\nstarts it, and `/aicr help`, too.")
+    await writeComment(forge, pull, "ada", "/aicr explain 2", comment)
+    await waitUntil(() => replies().length === 3, { timeout: 30_000, describe })
+    expect(replies()[2]?.body).toContain(`It is about \`${untyped.quote}\`.`)
+    expect(asked().at(-1)?.text).toContain(untyped.message)
+    await writeComment(forge, pull, "ada", "/aicr explain 1", comment)
+    await waitUntil(() => replies().length === 4, { timeout: 30_000, describe })
+    expect(asked().at(-1)?.text).toContain("state: withdrawn")
+    await writeComment(forge, pull, "ada", "/aicr explain 9")
+    await waitUntil(() => below("lists no finding with the number 9").length === 1, { timeout: 30_000, describe })
+    expect(asked()).toHaveLength(5)
+    expect(below()).toHaveLength(1)
+    expect(below("It is about")).toHaveLength(0)
     forge.expectContract()
 
     await settled()

@@ -16,6 +16,7 @@ import { OperationId } from "../../../src/domain/Keys.ts"
 import { NodeIdentity } from "../../../src/domain/NodeIdentity.ts"
 import type { Finding } from "../../../src/domain/Problem.ts"
 import { noUsage } from "../../../src/domain/Analysis.ts"
+import type { Analysis } from "../../../src/domain/Analysis.ts"
 import { ChangeThreads } from "../../../src/engine/ChangeThreads.ts"
 import type { ChangeThread } from "../../../src/engine/ChangeThreads.ts"
 import { makeChangeWork } from "../../../src/engine/work/ChangeWork.ts"
@@ -290,7 +291,9 @@ export const verdict = (given: string) =>
 export const marker = (op: string, { fingerprint: fp } = finding) => renderMarker({ op: OperationId.make(op), fp })
 
 /** Stores a published review with the findings, and writes their comments at the host, in the threads `t1`, `t2` and so on. */
-export const reviewed = Effect.fnUntraced(function* (...findings: ReadonlyArray<Finding>) {
+export const reviewed = (...findings: ReadonlyArray<Finding>) => reviewedWith({}, ...findings)
+
+export const reviewedWith = Effect.fnUntraced(function* (more: Partial<Analysis>, ...findings: ReadonlyArray<Finding>) {
   const all = findings.length === 0 ? [finding] : findings
   const runs = yield* Runs
   const change: Change = {
@@ -316,7 +319,8 @@ export const reviewed = Effect.fnUntraced(function* (...findings: ReadonlyArray<
     coverage: { reviewed: [], skipped: [], lines: 1 },
     models: [],
     usage: noUsage,
-    notices: []
+    notices: [],
+    ...more
   }
   assert.isTrue(yield* runs.complete(run.id, token, analysis, [], 0))
   yield* runs.settle(run.id, "succeeded", { partial: false }, 0)
