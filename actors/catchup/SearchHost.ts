@@ -2,9 +2,9 @@
  * Searches the git host of a trigger for missed changes: pull requests of each owner that were updated since the last search, opened issues that
  * are triaged, changes that were ignored under another configuration, and tips of branches whose pushes are reviewed.
  */
-import { Clock, Effect } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
-import type { TriggerProfile } from "../../src/config/Snapshot.ts"
+import type { TriggerProfile, Workspace } from "../../src/config/Snapshot.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import type { ChangedPull, HostOwner } from "../../src/forge/Forge.ts"
@@ -13,14 +13,70 @@ import { Forges } from "../../src/forge/Forges.ts"
 import { CatchUps } from "../../src/store/CatchUps.ts"
 import type { CatchUpMark } from "../../src/store/CatchUps.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
+import type { StoredEvent } from "../../src/store/Receipts.ts"
 import { findFailed } from "./FindFailed.ts"
-import { findIgnored } from "./FindIgnored.ts"
 import { findIssues } from "./FindIssues.ts"
-import { continueWithout, decidePull } from "./FindPulls.ts"
+import { continueWithout, decidePull, isPassing, waitsLonger } from "./FindPulls.ts"
 import { findPushes } from "./FindPushes.ts"
 import { clockMillis, overlapMillis, pullKey, selectRecent } from "./HostSearch.ts"
 import type { HostSearch } from "./HostSearch.ts"
 import { listSources, scopeOfBranches, scopeOfDeliveries, scopeOfIssues, scopeOfOwner } from "./Sources.ts"
+import { isWatched } from "../../src/admission/Admit.ts"
+import { pullRequestDue } from "../../src/admission/Windows.ts"
+import { isIgnoredLabel } from "../../src/admission/IgnoredLabel.ts"
+import { toSourceFacts } from "../../src/admission/Select.ts"
+
+/**
+ * Decides again about pull requests that were ignored for a reason, or that wait for a window, which does not hold under the configuration in
+ * force.
+ */
+
+/** Ignored deliveries that are read, and as many that wait. */
+const maxDecisions = 1000
+
+/** Returns whether the workspace would ignore it for the same reason, if it has not changed. */
+const isStillIgnored = ({ review }: Pick<Workspace, "review">, { facts, reason, rule }: StoredEvent): boolean => {
+  switch (reason) {
+    case "draft":
+      return review.skip_drafts
+    case "label_ignored":
+      return rule?._tag !== "LabelListed" || isIgnoredLabel(review, String(rule.label))
+    case "target_branch_not_watched":
+      return !isWatched(review.pull_request.include_target_branches, facts.branch)
+    default:
+      return false
+  }
+}
+
+/** Reads the records once for each configuration: what changed at the host itself is found by its update. */
+const findIgnored = Effect.fnUntraced(function* (search: HostSearch) {
+  const { kind, limits, memory, now, snapshot, trigger } = search
+  if (memory.configHash === snapshot.hash) return
+  const since = now - Duration.toMillis(Duration.hours(limits.max_age_hours))
+  const { list } = yield* Receipts
+  const read = (decision: "deferred" | "ignored") =>
+    list({ trigger: trigger.name, decision, since, limit: maxDecisions })
+  const events = [...(yield* read("ignored")), ...(yield* read("deferred"))]
+  const again = new Map<string, { readonly repo: { readonly fullName: string }; readonly number: number }>()
+  for (const event of events) {
+    const { decision, facts, reason, repo } = event
+    if (repo === undefined || facts.number === undefined || (decision === "ignored" && !isPassing(reason))) continue
+    const workspaces = snapshot.route(trigger.name, toSourceFacts(kind, { fullName: repo }, facts.branch))
+    const isOver = ({ review }: Workspace) =>
+      decision === "deferred"
+        ? waitsLonger(event, pullRequestDue(review, now), now)
+        : !isStillIgnored({ review }, event)
+    if (!workspaces.some((workspace) => workspace.enabled && isOver(workspace))) continue
+    const candidate = { repo: { fullName: repo }, number: facts.number }
+    again.set(pullKey(candidate), candidate)
+  }
+  for (const candidate of again.values())
+    yield* decidePull(search, { ...candidate, updatedAt: undefined }, { first: 0, since: now }).pipe(
+      continueWithout(search, { repository: candidate.repo.fullName, number: candidate.number })
+    )
+  memory.unrouted.clear()
+  memory.configHash = snapshot.hash
+})
 
 /** Pull requests that are read of one list. */
 const maxListed = 2000

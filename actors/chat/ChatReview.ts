@@ -3,7 +3,7 @@
  * key, so that repeating it after a crash changes nothing.
  */
 import { Clock, Effect } from "effect"
-import { commandDue } from "../../src/admission/Due.ts"
+import { commandDue } from "../../src/admission/Windows.ts"
 import { parseRevision, parseSubmitted } from "../../src/chat/Command.ts"
 import type { ChatRepository } from "../../src/chat/Repositories.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"

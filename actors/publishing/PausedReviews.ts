@@ -4,7 +4,7 @@
  * reviewed is not reviewed again.
  */
 import { Clock, Effect } from "effect"
-import { pullRequestDue } from "../../src/admission/Due.ts"
+import { pullRequestDue } from "../../src/admission/Windows.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import { executed } from "./CommandedChange.ts"

@@ -1,7 +1,7 @@
 /** Handles a reviewed head that is no longer the newest: queues the newest and ends the status of the old one. */
 import { Clock, Effect } from "effect"
 import type { Workspace } from "../../src/config/Snapshot.ts"
-import { pullRequestDue } from "../../src/admission/Due.ts"
+import { pullRequestDue } from "../../src/admission/Windows.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { findPause, QueueControl } from "../../src/queue/operator/QueueControl.ts"
 import { Outbox } from "../../src/store/Outbox.ts"

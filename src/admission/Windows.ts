@@ -1,9 +1,26 @@
 /**
- * Computes weekly windows in which work may start. Times are wall-clock times of an IANA zone: a window that would open in the gap of a
- * clock change opens right after it, and a repeated hour counts twice. A window may cross midnight and belongs to the weekday on which it
- * starts. Groups are joined.
+ * Computes when admitted work may start, in milliseconds since the epoch: at its due time, or when the next weekly window opens. Times are
+ * wall-clock times of an IANA zone: a window that would open in the gap of a clock change opens right after it, and a repeated hour counts
+ * twice. A window may cross midnight and belongs to the weekday on which it starts. Groups are joined.
  */
-import type { Schedule } from "../config/schema/Review.ts"
+import type { ReviewConfig, Schedule } from "../config/schema/Review.ts"
+import type { TargetKind } from "../domain/Kinds.ts"
+
+/** Pull requests start immediately, or when their schedule opens. Without a schedule that of automatic commits applies. */
+export const pullRequestDue = (review: ReviewConfig, now: number): number => {
+  const own = review.pull_request.schedule
+  return nextOpen(own.rules === undefined ? review.auto_commit.schedule : own, now)
+}
+
+/** A request of a comment or of chat starts immediately, unless the workspace has such requests wait for its windows. */
+export const commandDue = (review: ReviewConfig, kind: TargetKind, now: number): number => {
+  if (review.commands_ignore_windows) return now
+  return kind === "pull_request" ? pullRequestDue(review, now) : nextOpen(review.auto_commit.schedule, now)
+}
+
+/** Automatic commits wait for further pushes of their batch, then for the next window. */
+export const pushDue = (review: ReviewConfig, now: number): number =>
+  nextOpen(review.auto_commit.schedule, now + review.auto_commit.delay_seconds * 1000)
 
 const minute = 60_000
 const day = 24 * 60 * minute

@@ -1,15 +1,13 @@
 /** `LocalRepository` over every version control system, and the layer of the command line. Git is first where a folder is in several. */
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { Effect, Layer } from "effect"
 import { verbatimReason } from "../domain/Reason.ts"
 import type { VcsKind } from "../domain/Kinds.ts"
 import { CheckoutError } from "./Checkout.ts"
 import type { Vcs } from "./Checkout.ts"
 import type { ContextRepositories } from "./ContextRepositories.ts"
-import { findWorkingCopies } from "./server/FindWorkingCopy.ts"
-import type { WorkingCopies } from "./server/FindWorkingCopy.ts"
 import { deepenGit, gitRange } from "./git/GitLocalRepository.ts"
 import { io } from "./git/Mirror.ts"
 import { LocalRepository } from "./LocalRepository.ts"
@@ -18,6 +16,33 @@ import { perforceRange } from "./perforce/P4LocalRepository.ts"
 import { localLimits } from "./process/ProcessLimits.ts"
 import { subversionRange } from "./subversion/SvnLocalRepository.ts"
 import { layerVcs } from "./VcsLayer.ts"
+
+/** Finds the nearest working copy of each version control system that holds a folder, by the files that mark it. */
+
+interface WorkingCopies {
+  /** Top folder of the nearest Subversion working copy. */
+  readonly subversion: string | undefined
+  /** Folder of the nearest file of settings of Perforce (P4CONFIG). */
+  readonly perforce: string | undefined
+}
+
+/** `p4Config`: name of the files of settings of Perforce, from the environment. */
+const findWorkingCopies = (path: string, p4Config: string | undefined): Effect.Effect<WorkingCopies, CheckoutError> =>
+  io("working copy", async () => {
+    const subversion = await findAbove(path, ".svn", "folder")
+    const isName = p4Config !== undefined && p4Config !== "" && !p4Config.includes("/")
+    return { subversion, perforce: isName ? await findAbove(path, p4Config, "file") : undefined }
+  })
+
+const findAbove = async (path: string, name: string, kind: "file" | "folder"): Promise<string | undefined> => {
+  let folder = path
+  while (true) {
+    const found = await stat(join(folder, name)).catch(() => undefined)
+    if (kind === "file" ? found?.isFile() : found?.isDirectory()) return folder
+    if (dirname(folder) === folder) return undefined
+    folder = dirname(folder)
+  }
+}
 
 /** Errors of the command, in its words. */
 const missing = (message: string) => new CheckoutError({ reason: "missing", why: verbatimReason(message) })

@@ -23,8 +23,8 @@ const inside: Readonly<Record<string, string>> = {
 
 /** File and pattern, and why it may stay. */
 const allowed: Readonly<Record<string, string>> = {
-  "src/llm/providers/AwsProfile.ts ^\\s*\\[\\s*([^\\]]+?)\\s*\\]": "of the operator's own file",
-  "src/llm/providers/AwsProfile.ts ^([A-Za-z0-9_]+)\\s*=\\s*(.*?)\\s*$": "of the operator's own file",
+  "src/llm/providers/Bedrock.ts ^\\s*\\[\\s*([^\\]]+?)\\s*\\]": "of the operator's own file",
+  "src/llm/providers/Bedrock.ts ^([A-Za-z0-9_]+)\\s*=\\s*(.*?)\\s*$": "of the operator's own file",
   "src/review/Secrets.ts \\beyJ[A-Za-z0-9_-]{8,}$": "of a text of these characters, where the first attempt matches"
 }
 /** Files that put patterns together, and why they may. */

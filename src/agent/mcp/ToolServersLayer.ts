@@ -3,13 +3,44 @@ import { Effect, Layer } from "effect"
 import { openPassServer, respondJson, sweepPassServers } from "../socket/PassServer.ts"
 import type { PassExchange, PassRefusal } from "../socket/PassServer.ts"
 import { newPassToken } from "../socket/PassToken.ts"
-import type { McpHandler } from "../McpEndpoint.ts"
-import { passInstructions, passTools } from "./PassTools.ts"
+import type { McpHandler, McpTool } from "../McpEndpoint.ts"
 import { readMessages } from "./McpMessages.ts"
-import { ToolCalls } from "./ToolCalls.ts"
+import { isReport, ToolCalls } from "./ToolCalls.ts"
 import { ToolServers } from "./ToolServer.ts"
 import type { OpenToolServer, ToolServerRequest } from "./ToolServer.ts"
 import { measureJson } from "../../domain/JsonShape.ts"
+import { searchToolName } from "../tools/SearchTool.ts"
+import { listToolSpecs } from "../tools/Tools.ts"
+import type { ToolSpec } from "../../llm/Gateway.ts"
+
+/** The tools of a pass as an MCP endpoint offers them. */
+
+const passInstructions =
+  "Tools of a code review. Report every problem with report_problems, and end with publish_summary or skip. Long replies are divided into parts."
+
+/** Returns the JSON Schema of a tool; reading tools take the number of a part. */
+const inputSchema = ({ name, parameters }: ToolSpec): McpTool["input"] => {
+  const properties = { ...(parameters["properties"] as Readonly<Record<string, Readonly<Record<string, unknown>>>>) }
+  const part = { type: "integer", description: "Part of a long reply." }
+  return {
+    ...parameters,
+    type: "object",
+    properties: isReport(name) ? properties : { ...properties, part }
+  }
+}
+
+const passTools = (
+  calls: ToolCalls,
+  { citesRules, tools }: Pick<ToolServerRequest, "citesRules" | "tools">
+): ReadonlyArray<McpTool> =>
+  listToolSpecs(tools, citesRules).map((spec) => ({
+    name: spec.name,
+    description: spec.description,
+    input: inputSchema(spec),
+    isReadOnly: true,
+    isOpenWorld: spec.name === searchToolName,
+    handle: (input) => calls.call(spec.name, input)
+  }))
 
 /** Has room for 500 problems with all fields. */
 const perRequest = { depth: 64, values: 10_000 }

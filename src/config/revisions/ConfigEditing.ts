@@ -3,7 +3,7 @@ import { Clock, Effect, Layer, Result } from "effect"
 import type { Reason } from "../../domain/Reason.ts"
 import { makeRecentEvents } from "../../domain/RecentEvents.ts"
 import { ConfigStore } from "../ConfigStore.ts"
-import { ActivationStore, activationExpiry } from "./ActivationStore.ts"
+import { activationExpiry, ActivationStore } from "./ActivationStore.ts"
 import { AuditLog } from "./AuditLog.ts"
 import { CheckTemplate } from "./CheckTemplates.ts"
 import { ConfigEditor } from "./ConfigEditor.ts"
@@ -12,19 +12,42 @@ import { emptyDocument } from "./DatabaseDocument.ts"
 import { DraftStore } from "./DraftStore.ts"
 import { draftDocument, openDraft } from "./DraftContent.ts"
 import { approveDraft, createDraft, maskDraft, publishDraft, removeDraft, saveDraft } from "./EditDrafts.ts"
+import { describeOutcome, record, requireLayered } from "./EditorContext.ts"
 import type { EditorContext } from "./EditorContext.ts"
-import { describeOutcome, requireLayered, record } from "./EditorContext.ts"
 import { preview, previewRestore, previewRoute, publish, restore } from "./EditRevisions.ts"
 import { effectiveValues, listOwned, listShadowed } from "./Effective.ts"
 import { loadHead } from "./LoadRevisions.ts"
 import { summarise } from "./PublishEdit.ts"
-import { readHistory } from "./ReadHistory.ts"
 import type { PublishProblem } from "./Publish.ts"
 import { ResealStore } from "./ResealStore.ts"
 import { readOperation, startReseal, watchReseals } from "./RunReseal.ts"
 import { RevisionStore } from "./RevisionStore.ts"
+import type { SourceUnavailable } from "./RevisionStore.ts"
 import { deserialise } from "./SealDocument.ts"
 import { exportDocument, importDocument, toMasked } from "./YamlExchange.ts"
+import type { ConfigRevision } from "./Revision.ts"
+
+/** Reads the changes of all revisions that exist, newest first. */
+
+type Change = Pick<ConfigRevision, "actor" | "diff" | "number">
+
+const pageSize = 100
+
+const readHistory = Effect.fnUntraced(function* (
+  store: RevisionStore["Service"]
+): Effect.fn.Return<ReadonlyArray<Change>, SourceUnavailable> {
+  const changes: Array<Change> = []
+  let before: number | undefined
+  do {
+    const page = yield* store.list({ before, limit: pageSize })
+    for (const { number } of page.items) {
+      const revision = yield* store.read(number)
+      if (revision !== undefined) changes.push({ actor: revision.actor, diff: revision.diff, number })
+    }
+    before = page.next
+  } while (before !== undefined)
+  return changes
+})
 
 /** A draft is saved while it is edited: within this time, equal attempts of one administrator have one record. */
 const recordedMillis = 10 * 60 * 1000

@@ -1,9 +1,29 @@
 /** Schema of `server`: the HTTP listener and the global API key. */
+import { isIP } from "node:net"
 import { Schema } from "effect"
-import type { Resolved } from "../fields/Field.ts"
 import { defaulted, group, optional } from "../fields/Field.ts"
-import { EnvName, Flag, int, matching, Secret, Text, Url } from "../fields/Scalars.ts"
-import { TrustProxy } from "../formats/TrustProxy.ts"
+import type { Resolved } from "../fields/Field.ts"
+import { checked, choice, EnvName, Flag, int, list, matching, Secret, Text, Url } from "../fields/Scalars.ts"
+
+/** Validates `server.trust_proxy`: a switch, a named range, or a list of named and CIDR ranges. */
+
+const named = ["loopback", "linklocal", "uniquelocal"]
+
+const isRange = (value: string): boolean => {
+  if (named.includes(value)) return true
+  const [address = "", bits, ...rest] = value.split("/")
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+}
+
+const Range = checked({ _tag: "AddressRange" }, "cidr", isRange)
+
+const TrustProxy = Schema.Union([
+  Flag,
+  choice("loopback", "linklocal", "uniquelocal"),
+  list(Range, { minItems: 1, maxItems: 256 })
+])
 
 export const ServerConfig = Schema.Struct({
   port: defaulted(int(1, 65_535), 8080, "server.port"),

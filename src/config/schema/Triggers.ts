@@ -1,8 +1,9 @@
 /** Schema of `triggers[]`: sources of changes, one profile per host or account. */
-import { Schema } from "effect"
-import type { FileOnly, Resolved } from "../fields/Field.ts"
+import { Cron, Result, Schema } from "effect"
 import { defaulted, group, kinds, nodeFile, optional, required } from "../fields/Field.ts"
+import type { FileOnly, Resolved } from "../fields/Field.ts"
 import {
+  checked,
   choice,
   EnvName,
   Flag,
@@ -14,10 +15,16 @@ import {
   Secret,
   Text,
   TimeZone,
-  Url,
-  checked
+  Url
 } from "../fields/Scalars.ts"
-import { CronExpression } from "../formats/Cron.ts"
+
+/** Validates five-field cron expressions of `triggers[].cron`. */
+
+const CronExpression = checked(
+  { _tag: "CronForm" },
+  "cron",
+  (value) => value.trim().split(/\s+/).length === 5 && Result.isSuccess(Cron.parse(value))
+)
 
 const git = { when: kinds("gitea", "forgejo", "github", "gitlab") }
 const perforce = { when: kinds("perforce") }

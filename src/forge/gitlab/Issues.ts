@@ -1,13 +1,42 @@
 /** Issues of GitLab. The API takes assignees by id. */
 import { Effect, Schema } from "effect"
-import type { ForgeClient, HostIssue, HostIssues } from "../Forge.ts"
+import type { ForgeClient, HostIssue, HostIssues, HostLabel } from "../Forge.ts"
 import type { Rest } from "../http/Http.ts"
 import { orWithoutAssignees } from "../hosts/WithoutAssignees.ts"
 import { accountIds } from "./Accounts.ts"
 import { Issue } from "./Responses.ts"
-import { gitlabLabels } from "./Labels.ts"
 import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./Paths.ts"
-import { pages } from "./Facts.ts"
+import { pages, refusals } from "./Facts.ts"
+import type { Repo } from "../../domain/Change.ts"
+import { isRefused } from "../http/HostWords.ts"
+
+/** Labels of GitLab. The API takes names; a missing label is created when it is used. */
+
+const gitlabLabels = (rest: Rest) => {
+  const coloured = new Set<string>()
+
+  /** Sets the colour of a label once. */
+  const ensure = (repo: Repo, { name, color }: HostLabel) => {
+    const key = `${repo.fullName}\n${name}`
+    if (color === undefined || coloured.has(key)) return Effect.void
+    return rest
+      .write(
+        {
+          method: "POST",
+          path: `${projectPath}/labels`,
+          params: { id: projectId(repo) },
+          body: { name, color: `#${color}` },
+          content: false
+        },
+        Schema.Unknown
+      )
+      .pipe(
+        Effect.catchIf(isRefused(refusals.labelExists), () => Effect.void),
+        Effect.tap(() => Effect.sync(() => coloured.add(key)))
+      )
+  }
+  return { ensure }
+}
 
 const toIssue = (issue: typeof Issue.Type): HostIssue => ({
   hostId: String(issue.iid),

@@ -7,10 +7,24 @@ import { RepositoryId } from "../hosts/RepositoryId.ts"
 import { movedFrom } from "../hosts/WriteAccess.ts"
 import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import { Member, Project, ProjectNamespace, Token } from "./Responses.ts"
-import { missingOfRole, missingOfScopes } from "./Missing.ts"
 import { projectId, projectPath } from "./Paths.ts"
 import { developer, pages, refusals } from "./Facts.ts"
 import { isRefused } from "../http/HostWords.ts"
+import type { Reason } from "../../domain/Reason.ts"
+
+/** Determines the permissions that reviews need and a GitLab token lacks. Pure. */
+
+/** `scopes` is undefined for a token that cannot read its own record. */
+const missingOfScopes = (scopes: ReadonlyArray<string> | undefined): ReadonlyArray<Reason> =>
+  scopes === undefined || scopes.includes("api")
+    ? []
+    : [{ _tag: "TokenLacksApi", has: scopes.length === 0 ? { _tag: "NoScope" } : { _tag: "HasScopes", scopes } }]
+
+/** `level` is the higher of the account's roles in the project and its group; undefined where it is a member of neither. */
+const missingOfRole = (level: number | undefined): ReadonlyArray<Reason> => {
+  if (level !== undefined && level >= developer) return []
+  return [{ _tag: "RoleTooLow", role: { _tag: level === undefined ? "NotAMember" : "BelowDeveloper" } }]
+}
 
 export const gitlabPermissions = (
   rest: Rest

@@ -1,7 +1,7 @@
 /** Reviews that wait for the CI runs of their head, and notices about runs that they did not wait for. */
 import { describe, expect, it } from "vitest"
-import { decideCiWait, describeCiRuns } from "../../../actors/review/CiWait.ts"
-import type { CiProgress } from "../../../actors/review/CiWait.ts"
+import { decideCiWait, describeCiRuns } from "../../../actors/review/AwaitCi.ts"
+import type { CiProgress } from "../../../actors/review/AwaitCi.ts"
 import { inEnglish } from "../../../src/text/en.ts"
 
 const known = (runs: number, ended: number): CiProgress => ({ _tag: "Known", runs, ended })

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { Effect } from "effect"
-import { readSet } from "../../../src/cli/local/EvalSets.ts"
+import { readSet } from "../../../src/cli/local/EvalCases.ts"
 import type { SetName } from "../../../eval/datasets/Sets.ts"
 
 let folder: string
