@@ -20,7 +20,7 @@ import {
   writtenSince
 } from "../hosts/ReadChanges.ts"
 import type { Call, Rest } from "../http/Http.ts"
-import { ownerAndName } from "../http/Profile.ts"
+import { ownerAndName, repoPath } from "../http/Profile.ts"
 import { limits } from "../webhook/Payload.ts"
 import { stateNames, statusContext } from "./Comments.ts"
 import { pages, refusals } from "./Facts.ts"
@@ -153,7 +153,6 @@ const giteaIssueList =
     )
   }
 
-const repoPath = "/repos/{owner}/{repo}"
 const withoutDetails = { stat: "false", verification: "false", files: "false" }
 
 const readWritten = reader(WrittenComment, ({ body, created_at: createdAt, id, user }) =>

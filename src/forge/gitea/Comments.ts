@@ -4,13 +4,12 @@ import type { ForgeClient } from "../Forge.ts"
 import type { OwnText } from "../HostWrite.ts"
 import type { Rest } from "../http/Http.ts"
 import { isBy } from "../hosts/OwnAccount.ts"
-import { ownerAndName } from "../http/Profile.ts"
+import { ownerAndName, repoPath } from "../http/Profile.ts"
 import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import { searchComments } from "./NewestComment.ts"
 import { Comment, Status, toAuthor } from "./Responses.ts"
 import type { Review } from "./Responses.ts"
 
-const repoPath = "/repos/{owner}/{repo}"
 export const statusContext = "aicr/review"
 export const stateNames = { pending: "pending", success: "success", failure: "failure", neutral: "warning" } as const
 

@@ -3,11 +3,9 @@ import { Effect } from "effect"
 import type { CommitAuthor, ForgeClient } from "../Forge.ts"
 import type { ForgeError } from "../ForgeError.ts"
 import type { Rest } from "../http/Http.ts"
-import { ownerAndName } from "../http/Profile.ts"
+import { ownerAndName, repoPath } from "../http/Profile.ts"
 import { RepoFile, segments, decodeFile } from "../hosts/RepoFile.ts"
 import { WrittenCommit, toUsername } from "./Responses.ts"
-
-const repoPath = "/repos/{owner}/{repo}"
 
 export const giteaContents = (rest: Rest): Pick<ForgeClient, "file" | "commitAuthor"> => ({
   file: (repo, ref, path) => {

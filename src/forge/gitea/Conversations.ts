@@ -13,7 +13,7 @@ import { reader } from "../hosts/ReadChanges.ts"
 import { maxConversation, readConversationComment, toConversation } from "../hosts/ReadConversation.ts"
 import { isRefused } from "../http/HostWords.ts"
 import type { Rest } from "../http/Http.ts"
-import { ownerAndName } from "../http/Profile.ts"
+import { ownerAndName, repoPath } from "../http/Profile.ts"
 import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import { refusals } from "./Facts.ts"
 import { searchComments } from "./NewestComment.ts"
@@ -32,7 +32,6 @@ import type { GiteaReviewList } from "./ReviewList.ts"
 import type { GiteaDialect } from "./Reviews.ts"
 import { toLocation } from "./Threads.ts"
 
-const repoPath = "/repos/{owner}/{repo}"
 const commentPath = `${repoPath}/issues/comments/{id}`
 
 /** Most reviews whose comments are read: those of the own account, and those of others if it has no such comment. */

@@ -5,7 +5,7 @@ import { toHostIssue } from "../hosts/GithubResponses.ts"
 import type { Call, Rest } from "../http/Http.ts"
 import { isBy, listCreated } from "../hosts/OwnAccount.ts"
 import type { Account, OwnAccount } from "../hosts/OwnAccount.ts"
-import { ownerAndName } from "../http/Profile.ts"
+import { ownerAndName, repoPath } from "../http/Profile.ts"
 import { orWithoutAssignees } from "../hosts/WithoutAssignees.ts"
 import { Issue, Label, toAuthor } from "./Responses.ts"
 import { pages, refusals } from "./Facts.ts"
@@ -110,8 +110,6 @@ const giteaLabels = (rest: Rest) => {
 
   return { attach, labelIds, forgetOnFailure, relabel }
 }
-
-const repoPath = "/repos/{owner}/{repo}"
 
 type Labels = ReturnType<typeof giteaLabels>
 

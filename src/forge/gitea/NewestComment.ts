@@ -6,10 +6,9 @@ import { Clock, Effect } from "effect"
 import { isTooLarge } from "../ForgeError.ts"
 import type { ForgeError } from "../ForgeError.ts"
 import type { Call, Codec, Rest } from "../http/Http.ts"
+import { repoPath } from "../http/Profile.ts"
 import { maxCommentReads } from "./Facts.ts"
 import { OpenedAt } from "./Responses.ts"
-
-const repoPath = "/repos/{owner}/{repo}"
 
 /** Times in seconds. The first range has no start and the last one no end, because the clock of the host may be another. */
 interface Times {

@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import type { ForgeClient } from "../Forge.ts"
 import type { Rest } from "../http/Http.ts"
-import { ownerAndName, ownerByName } from "../http/Profile.ts"
+import { ownerAndName, ownerByName, repoPath } from "../http/Profile.ts"
 import { RepositoryId } from "../hosts/RepositoryId.ts"
 import { missingWriteAccess, movedFrom } from "../hosts/WriteAccess.ts"
 import { Permission, Repository, Team } from "./Responses.ts"
@@ -84,8 +84,6 @@ const writesCodeAt = (rest: Rest) => {
     return level === undefined ? yield* unknown(repoPath, username) : false
   })
 }
-
-const repoPath = "/repos/{owner}/{repo}"
 
 /** Returns what these hosts refuse to an account that may only write. */
 const missingAdministration = (permissions: (typeof Repository.Type)["permissions"]): ReadonlyArray<Reason> =>

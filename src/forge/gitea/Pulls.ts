@@ -4,12 +4,10 @@ import { ForgeError } from "../ForgeError.ts"
 import type { ForgeClient } from "../Forge.ts"
 import { toHostPull } from "../hosts/GithubResponses.ts"
 import type { Rest } from "../http/Http.ts"
-import { ownerAndName } from "../http/Profile.ts"
+import { ownerAndName, repoPath } from "../http/Profile.ts"
 import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import { Branch, Commit, ListedPull, Pull, toPerson } from "./Responses.ts"
 import { maxCommitPage, pages } from "./Facts.ts"
-
-const repoPath = "/repos/{owner}/{repo}"
 
 type Commits = ReadonlyArray<typeof Commit.Type>
 

@@ -20,7 +20,7 @@ import {
   toSecond,
   writtenSince
 } from "../hosts/ReadChanges.ts"
-import { ownerAndName } from "../http/Profile.ts"
+import { ownerAndName, repoPath } from "../http/Profile.ts"
 import { limits } from "../webhook/Payload.ts"
 import type { Access } from "./Access.ts"
 import { statusContext } from "./CheckIdentity.ts"
@@ -168,8 +168,6 @@ const githubDeliveries = (app: Rest): HostDeliveries => {
         .pipe(Effect.asVoid, Effect.provideService(WriteOwner, anyWriter), Effect.provide(WritePermits.layerAlone))
   }
 }
-
-const repoPath = "/repos/{owner}/{repo}"
 
 const toTip = reader(Tip, ({ commit, name }) => readTip(name, commit.sha))
 

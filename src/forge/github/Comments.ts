@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient } from "../Forge.ts"
 import type { Rest } from "../http/Http.ts"
-import { ownerAndName } from "../http/Profile.ts"
+import { ownerAndName, repoPath } from "../http/Profile.ts"
 import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import type { Access } from "./Access.ts"
 import { isReviewText, toHostNumber } from "./CommentId.ts"
@@ -11,7 +11,6 @@ import { statusContext } from "./CheckIdentity.ts"
 import { Note, Status } from "./Responses.ts"
 import { ownNotes, toOwnText } from "./OwnNotes.ts"
 
-const repoPath = "/repos/{owner}/{repo}"
 // Of the four states only `error` implies no verdict; `pending` promises one (docs/publishing.md).
 export const stateNames = { pending: "pending", success: "success", failure: "failure", neutral: "error" } as const
 const maxStatusLength = 140

@@ -3,11 +3,9 @@ import { Effect } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient } from "../Forge.ts"
 import type { Rest } from "../http/Http.ts"
-import { ownerAndName } from "../http/Profile.ts"
+import { ownerAndName, repoPath } from "../http/Profile.ts"
 import { RepoFile, segments, decodeFile } from "../hosts/RepoFile.ts"
 import { WrittenCommit } from "./Responses.ts"
-
-const repoPath = "/repos/{owner}/{repo}"
 
 export const githubContents = (rest: (repo: Repo) => Rest): Pick<ForgeClient, "file" | "commitAuthor"> => ({
   file: (repo, ref, path) => {

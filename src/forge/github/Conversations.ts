@@ -10,15 +10,13 @@ import { isBy } from "../hosts/OwnAccount.ts"
 import type { Account } from "../hosts/OwnAccount.ts"
 import { maxComments, reader } from "../hosts/ReadChanges.ts"
 import { maxConversation, readConversationComment, toConversation } from "../hosts/ReadConversation.ts"
-import { ownerAndName } from "../http/Profile.ts"
+import { ownerAndName, repoPath } from "../http/Profile.ts"
 import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import type { Access } from "./Access.ts"
 import { toCommentId, toHostNumber } from "./CommentId.ts"
 import { pages } from "./Facts.ts"
 import type { ReviewThreadState } from "./ResolveThread.ts"
 import { Discussed, Repository, ReviewComment, SubmittedReview, toAuthor, toPerson, WrittenNote } from "./Responses.ts"
-
-const repoPath = "/repos/{owner}/{repo}"
 
 type Line = typeof ReviewComment.Type
 

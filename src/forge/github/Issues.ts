@@ -6,7 +6,7 @@ import { toHostIssue } from "../hosts/GithubResponses.ts"
 import type { Rest } from "../http/Http.ts"
 import { isBy, listCreated } from "../hosts/OwnAccount.ts"
 import type { Account, OwnAccount } from "../hosts/OwnAccount.ts"
-import { ownerAndName } from "../http/Profile.ts"
+import { ownerAndName, repoPath } from "../http/Profile.ts"
 import { orWithoutAssignees } from "../hosts/WithoutAssignees.ts"
 import { Issue, toAuthor } from "./Responses.ts"
 import { pages, refusals } from "./Facts.ts"
@@ -63,8 +63,6 @@ const githubLabels = (rest: (repo: Repo) => Rest) => {
   })
   return { attach, ensure, relabel }
 }
-
-const repoPath = "/repos/{owner}/{repo}"
 
 const hostIssues = (
   rest: (repo: Repo) => Rest,

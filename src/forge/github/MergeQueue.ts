@@ -3,11 +3,10 @@ import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { HostMergeQueue } from "../Forge.ts"
 import type { Rest } from "../http/Http.ts"
-import { ownerAndName } from "../http/Profile.ts"
+import { ownerAndName, repoPath } from "../http/Profile.ts"
 import { queuePrefix, readLastPull } from "../webhook/MergeGroup.ts"
 import { QueueCommit, QueueRef } from "./Responses.ts"
 
-const repoPath = "/repos/{owner}/{repo}"
 /** Maximum number of commits in one response. */
 const perPage = 100
 

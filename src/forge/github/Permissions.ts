@@ -1,7 +1,7 @@
 /** Permissions of an account and a credential at GitHub. */
 import { Effect } from "effect"
 import type { ForgeClient } from "../Forge.ts"
-import { ownerAndName, ownerByName } from "../http/Profile.ts"
+import { ownerAndName, ownerByName, repoPath } from "../http/Profile.ts"
 import { RepositoryId } from "../hosts/RepositoryId.ts"
 import { missingWriteAccess, movedFrom } from "../hosts/WriteAccess.ts"
 import type { Access } from "./Access.ts"
@@ -9,7 +9,6 @@ import { Collaborator, Permission, Repository } from "./Responses.ts"
 import { pages, refusals, writers } from "./Facts.ts"
 import { isRefused } from "../http/HostWords.ts"
 
-const repoPath = "/repos/{owner}/{repo}"
 /** Maximum number of accounts in the list of writers. */
 const listed = { ...pages, max: 2000 } as const
 

@@ -4,13 +4,11 @@ import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient } from "../Forge.ts"
 import { toHostPull } from "../hosts/GithubResponses.ts"
 import type { Rest } from "../http/Http.ts"
-import { ownerAndName } from "../http/Profile.ts"
+import { ownerAndName, repoPath } from "../http/Profile.ts"
 import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import { Branch, Commit, ListedPull, Pull, toPerson } from "./Responses.ts"
 import { pages, refusals } from "./Facts.ts"
 import { isRefused } from "../http/HostWords.ts"
-
-const repoPath = "/repos/{owner}/{repo}"
 
 export const githubPulls = (
   rest: (repo: Repo) => Rest

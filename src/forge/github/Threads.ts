@@ -8,13 +8,11 @@ import type { ForgeClient, HostThread, HostThreads } from "../Forge.ts"
 import type { Rest } from "../http/Http.ts"
 import { isBy } from "../hosts/OwnAccount.ts"
 import type { Account } from "../hosts/OwnAccount.ts"
-import { ownerAndName } from "../http/Profile.ts"
+import { ownerAndName, repoPath } from "../http/Profile.ts"
 import { toCommentId } from "./CommentId.ts"
 import { Note, Reaction, ReviewComment, toAuthor } from "./Responses.ts"
 import type { ReviewThreadState } from "./ResolveThread.ts"
 import { pages } from "./Facts.ts"
-
-const repoPath = "/repos/{owner}/{repo}"
 
 /** Maximum number of comments whose reactions are read; each costs a request. */
 const maxRead = 50

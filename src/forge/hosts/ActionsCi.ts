@@ -4,9 +4,8 @@ import type { Repo } from "../../domain/Change.ts"
 import type { ForgeError } from "../ForgeError.ts"
 import type { CiArtifact, HostCi, Listed } from "./HostCi.ts"
 import type { PageSize, Rest } from "../http/Http.ts"
-import { ownerAndName } from "../http/Profile.ts"
+import { ownerAndName, repoPath } from "../http/Profile.ts"
 
-const repoPath = "/repos/{owner}/{repo}"
 /** Upper bound for the pages of artifacts of one run. */
 const maxPages = 3
 

@@ -113,6 +113,9 @@ const certificates = (owner: RouteOwner, path: string): Effect.Effect<string, Fo
     catch: () => misconfigured({ _tag: "CertificatesUnreadable", ...owner, path })
   })
 
+/** Path of a repository at hosts with GitHub's form of paths; `ownerAndName` returns its parameters. */
+export const repoPath = "/repos/{owner}/{repo}"
+
 /** Splits the name of a repository into `owner` and `repo`, for hosts that have exactly these two parts. */
 export const ownerAndName = (repo: Repo): { readonly owner: string; readonly repo: string } => {
   const slash = repo.fullName.indexOf("/")
