@@ -22,6 +22,7 @@ export const contracts = [
   "engine",
   "forge",
   "llm",
+  "network",
   "observability",
   "outputs",
   "queue",
@@ -61,6 +62,7 @@ export const folders = [
   "ingress",
   "llm",
   "nats",
+  "network",
   "observability",
   "outputs",
   "queue",
@@ -125,6 +127,7 @@ export const zones = {
   dashboard: { of: ["dashboard"], open: ["domain", "text"], contracts: "admin" },
   edges: { of: ["ingress", "admin"], open: ["domain", "text", "admission", "actors"], contracts: "all" },
   cli: { of: ["cli"], open: ["domain", "text", "actors", "eval"], contracts: "all" },
+  network: { of: ["network"], open: [], contracts: "none", packages: ["undici"] },
   observability: { of: ["observability"], open: ["domain"], contracts: "none" }
 } satisfies Record<string, Zone>
 

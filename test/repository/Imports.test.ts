@@ -108,6 +108,8 @@ const rows: ReadonlyArray<Row> = [
   importing("actors/Case.ts", "../src/queue/Queue.ts", false),
   importing("actors/Case.ts", "../src/admission/Admit.ts", false),
   importing("src/observability/Case.ts", "../store/Runs.ts", true),
+  importing("src/network/Case.ts", "../domain/Change.ts", true),
+  importing("src/network/Case.ts", "undici", false),
   importing("src/database/Case.ts", "../store/Runs.ts", true),
   importing("src/database/Case.ts", "../config/Snapshot.ts", true),
   importing("src/database/Case.ts", "../domain/Backoff.ts", false),

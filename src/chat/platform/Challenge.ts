@@ -4,7 +4,7 @@ import { Effect, Redacted } from "effect"
 import { request } from "undici"
 import { CheckFailed } from "./CheckFailed.ts"
 import { parseJson, textAt } from "./ReadJson.ts"
-import { readBounded, throughProxy } from "../ThroughProxy.ts"
+import { readBounded, throughProxy } from "../../network/ThroughProxy.ts"
 import { decodeKey, sign } from "../wecom/Crypt.ts"
 
 interface Credentials {

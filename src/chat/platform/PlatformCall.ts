@@ -11,7 +11,7 @@ import type { HostResponse } from "../../forge/HostResponse.ts"
 import { ResponseTimeout } from "../../forge/ResponseTimeout.ts"
 import { numberAt, parseJson, textAt } from "./ReadJson.ts"
 import type { JsonObject } from "./ReadJson.ts"
-import { readBounded, throughProxy } from "../ThroughProxy.ts"
+import { readBounded, throughProxy } from "../../network/ThroughProxy.ts"
 
 export interface PlatformRequest {
   /** Name for errors: method and path without the query. */

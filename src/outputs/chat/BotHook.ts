@@ -5,7 +5,7 @@
 import { createHmac } from "node:crypto"
 import { Clock, Duration, Effect, Option, Redacted, Schema } from "effect"
 import { request as send } from "undici"
-import { readBounded, throughProxy } from "../../chat/ThroughProxy.ts"
+import { readBounded, throughProxy } from "../../network/ThroughProxy.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { ResponseTimeout } from "../../forge/ResponseTimeout.ts"
 import { ForgeError } from "../../forge/ForgeError.ts"

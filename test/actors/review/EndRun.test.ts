@@ -1,16 +1,18 @@
-/** The commit status after a complete review, by the settings of its workspace. */
+/** The commit status after a complete review, by the settings of its workspace, and what is counted of it. */
 import { PassThrough } from "node:stream"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
 import * as Publisher from "../../../actors/publishing/ChangePublisher.ts"
 import { completeRun } from "../../../actors/review/EndRun.ts"
 import { LeaseToken } from "../../../src/domain/FencingToken.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { targetKey } from "../../../src/domain/Change.ts"
+import type { Analysis } from "../../../src/domain/Analysis.ts"
 import type { Change } from "../../../src/domain/Change.ts"
 import { newId } from "../../../src/domain/Ids.ts"
 import { NodeIdentity } from "../../../src/domain/NodeIdentity.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { Forges } from "../../../src/forge/Forges.ts"
 import * as Logging from "../../../src/observability/logs/Logging.ts"
 import { Outputs } from "../../../src/outputs/Outputs.ts"
@@ -75,7 +77,7 @@ const passTime = Effect.forever(
 )
 
 /** Ends a review of a change with this analysis. */
-const complete = Effect.fnUntraced(function* (reviewed: Change, review: Review, result: typeof unread | typeof high) {
+const complete = Effect.fnUntraced(function* (reviewed: Change, review: Review, result: Analysis) {
   const snapshot = testSnapshotWith("app", "main", { review }).current()
   const workspace = snapshot.workspaces.get("app")
   const profile = snapshot.triggers.get("main")
@@ -159,6 +161,50 @@ layer(world)("the status of a reviewed commit", (it) => {
       assert.isTrue(yield* runs.rule(run, token, ruling, 5))
       const next = yield* complete(shelf, {}, high)
       assert.deepStrictEqual((yield* runs.get(next.run))?.analysis?.dismissed, [fingerprint])
+    })
+  )
+
+  it.effect("its late and folded findings, files that were not read blind, and rules are counted", () =>
+    Effect.gen(function* () {
+      yield* Effect.forkChild(passTime)
+      const [found = yield* Effect.die("no finding")] = high.findings
+      const isNew = { ...found, round: { kind: "new", since: 2 } } as const
+      const rule = { id: "r", digest: "d", severity: "low" } as const
+      yield* complete(
+        change(90),
+        {},
+        {
+          ...high,
+          round: { number: 2, key: "k", read: [], reported: [] },
+          findings: [
+            { ...found, fingerprint: "1".repeat(32), round: { kind: "late", since: 2, missed: 1 } },
+            { ...isNew, fingerprint: "2".repeat(32), probe: true },
+            { ...found, fingerprint: "3".repeat(32), round: { kind: "carried", since: 1 }, probe: true }
+          ],
+          late: [found],
+          folded: [
+            { finding: isNew, why: verbatimReason("rarely accepted") },
+            { finding: { ...found, round: { kind: "carried", since: 1 } }, why: verbatimReason("rarely accepted") }
+          ],
+          notices: [{ _tag: "FilesFramed", paths: ["a.sql", "b.sql"], more: 3 }],
+          rules: [rule, rule, { ...rule, muted: true }]
+        }
+      )
+      const severity = found.problem.severity
+      const counts = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
+        /^aicr_(?:late_problems|folded_problems|framed_files|rules_applied)_total$/.test(id) && "count" in state
+          ? [[id, attributes?.["severity"], attributes?.["published"], attributes?.["muted"], state.count].join(" ")]
+          : []
+      )
+      assert.deepStrictEqual(counts.toSorted(), [
+        `aicr_folded_problems_total ${severity} no  1`,
+        `aicr_folded_problems_total ${severity} yes  1`,
+        "aicr_framed_files_total    5",
+        `aicr_late_problems_total ${severity} no  1`,
+        `aicr_late_problems_total ${severity} yes  1`,
+        "aicr_rules_applied_total   no 2",
+        "aicr_rules_applied_total   yes 1"
+      ])
     })
   )
 })

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { renderJson } from "../../../src/cli/local/Json.ts"
 import type { Analysis } from "../../../src/domain/Analysis.ts"
 import { newId } from "../../../src/domain/Ids.ts"
 import type { Finding } from "../../../src/domain/Problem.ts"
@@ -247,6 +248,29 @@ describe("the tools", () => {
     assert.deepInclude((await call("status", named)).result, { done: false, status: "preparing" })
     assert.deepInclude((await call("status", { ...named, head: "AAAAAAA" })).result, { done: true })
     assert.include((await call("list_findings", named)).words, "no findings to list")
+  })
+
+  it("have the fields of aicr review --format json, and status those of wait_for_review", async () => {
+    const found: Finding = {
+      ...finding("a", "critical"),
+      problem: { ...finding("a").problem, suggestion: "b = 1", confidence: 0.5, rule: "no-a" }
+    }
+    const findings = [found, { ...finding("b"), anchor: undefined } as unknown as Finding]
+    const named = { repository: "acme/shapes", number: 6 }
+    await ended({ repo: named.repository, number: named.number }, { findings, summary: "Adds a." })
+    const range = { vcs: "git", root: "/r", baseName: "main", from: "a", head: "a".repeat(40), headName: "b" } as const
+    const printed = JSON.parse(renderJson({ ...range, analysis: { ...analysis, findings, summary: "Adds a." } }))
+    const listed = (await call("list_findings", named)).result ?? {}
+    for (const name of Object.keys(listed)) assert.property(printed, name)
+    const { findings: shown, ...review } = listed
+    assert.deepInclude(printed, review)
+    const withoutChange = ({ number: _number, state: _state, url: _url, ...one }: Record<string, unknown>) => one
+    assert.isArray(shown)
+    assert.deepStrictEqual((shown as ReadonlyArray<Record<string, unknown>>).map(withoutChange), printed.findings)
+    const explained = (await call("explain", { ...named, finding: 1 })).result ?? {}
+    assert.deepStrictEqual(withoutChange(explained), printed.findings[0])
+    const [status, waited] = [await call("status", named), await call("wait_for_review", { ...named, seconds: 1 })]
+    assert.deepStrictEqual(status.result, waited.result)
   })
 
   it("wait for the end of a review, at most for the given time, and may be called again", async () => {

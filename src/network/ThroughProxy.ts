@@ -1,9 +1,10 @@
-/** Requests to chat platforms: they pass through the proxy of the environment unless they are to this machine, and responses are bounded. */
+/** Requests to chat platforms and to providers of logins pass through the proxy of the environment unless they are to this machine, and responses are bounded. */
 import { EnvHttpProxyAgent } from "undici"
 
 const isLoopback = (url: string): boolean => /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname)
 let proxied: EnvHttpProxyAgent | undefined
 
+/** Returns the options of a request to this URL. */
 export const throughProxy = (url: string): { readonly dispatcher?: EnvHttpProxyAgent } =>
   isLoopback(url) ? {} : { dispatcher: (proxied ??= new EnvHttpProxyAgent()) }
 
