@@ -164,7 +164,10 @@ const githubDeliveries = (app: Rest): HostDeliveries => {
       }),
     repeat: (id) =>
       app
-        .write({ ...one(id), method: "POST", path: `${deliveriesPath}/{delivery_id}/attempts`, content: false }, Schema.Unknown)
+        .write(
+          { ...one(id), method: "POST", path: `${deliveriesPath}/{delivery_id}/attempts`, content: false },
+          Schema.Unknown
+        )
         .pipe(Effect.asVoid, Effect.provideService(WriteOwner, anyWriter), Effect.provide(WritePermits.layerAlone))
   }
 }
