@@ -184,9 +184,9 @@ const toOccasion = ({ event, routing }: HookReport): EndingShelf["occasion"] => 
 /** Numbers of the reported shelves that a trigger has, one for each shelf. */
 interface ReportedShelves {
   readonly found: ReadonlyArray<number>
-  /** Those that no longer exist. */
+  /** The ones that no longer exist. */
   readonly ended: ReadonlyArray<number>
-  /** Why that is not known. */
+  /** The reason why that is not known. */
   readonly failure?: TriggerReply
 }
 

@@ -46,8 +46,8 @@ export const makeAdminClient = (send: SendCall): Effect.Effect<AdminClient> =>
     )
   })
 
-/** Where a service is reached. The user who may open the socket needs no token. */
-export type AdminEndpoint =
+/** The address of a service. The user who may open the socket needs no token. */
+type AdminEndpoint =
   | { readonly url: string; readonly token?: Redacted.Redacted }
   | { readonly socketPath: string }
 

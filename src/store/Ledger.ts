@@ -29,8 +29,7 @@ export interface LedgerReservation {
   readonly owner: string
 }
 
-export const ledgerAccounts = ["run", "day", "author", "team"] as const
-export type LedgerAccount = (typeof ledgerAccounts)[number]
+export type LedgerAccount = "run" | "day" | "author" | "team"
 
 export type LedgerResult =
   | { readonly _tag: "Reserved" }

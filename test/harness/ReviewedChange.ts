@@ -98,7 +98,7 @@ export const startReviewed = async (
   }: {
     /** Further accounts at the host, by their tokens. */
     readonly accounts?: Readonly<Record<string, string>>
-    /** What the model reports in addition to the finding of `comment`. */
+    /** Findings that the model reports in addition to the finding of `comment`. */
     readonly findings?: ReadonlyArray<object>
     readonly modelMillis?: number
     readonly review?: object

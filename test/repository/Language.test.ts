@@ -44,12 +44,14 @@ interface Parsed {
   readonly errors: ReadonlyArray<Literal>
 }
 
-const isLog = ({ callee }: CallExpression): boolean =>
-  callee.type === "MemberExpression" &&
-  callee.object.type === "Identifier" &&
-  callee.object.name === "Effect" &&
-  callee.property.type === "Identifier" &&
-  /^log[A-Z]/.test(callee.property.name)
+/** A log of Effect, or the one form of log lines about failures (LimitedWarnings.ts). */
+const isLog = ({ arguments: [first], callee }: CallExpression): boolean =>
+  callee.type === "MemberExpression"
+    ? callee.object.type === "Identifier" &&
+      callee.object.name === "Effect" &&
+      callee.property.type === "Identifier" &&
+      /^log(?!WithLevel)[A-Z]/.test(callee.property.name)
+    : callee.type === "Identifier" && callee.name === "logFailure" && first?.type === "Literal"
 
 /** Returns the texts that an expression may have as its value or at its end. */
 const endings = (node: Node): ReadonlyArray<Node> => {

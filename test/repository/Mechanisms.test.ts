@@ -138,12 +138,12 @@ describe("the mechanisms of ARCHITECTURE", () => {
     }
   })
 
-  it("are the only loops that wait, besides those with a reason", () => {
+  it("are the only loops that wait, except those with a reason", () => {
     const found = [...uses].filter(([, { waits }]) => waits).map(([file]) => file)
     expect(found).toEqual(Object.values(waiting).flat().toSorted())
   })
 
-  it("have the only schedules, besides those with a reason", () => {
+  it("have the only schedules, except those with a reason", () => {
     const found = [...uses].filter(([, one]) => [...one.schedules].some((name) => name !== "spaced"))
     expect(found.map(([file]) => file)).toEqual(Object.keys(schedules).toSorted())
   })
