@@ -96,6 +96,9 @@ const escapeUnicode = (code) =>
     return unit < 128 ? found : `\\u${unit.toString(16).padStart(4, "0")}`
   })
 
+/** A script of the form that LoadBundle.mjs runs: to add the function there would copy every script once more. */
+const asFunction = (code) => `(function (exports, require, module, __filename, __dirname) {${code}\n})`
+
 /** Returns the bundler, or undefined if development dependencies are not installed. */
 export const loadBundler = async () => {
   try {
@@ -119,7 +122,8 @@ const write = async ({ rolldown }, dir, input, places, output) => {
   const { output: files } = await made.write({ dir, comments: false, ...output })
   await made.close()
   const chunks = files.filter(({ type }) => type === "chunk")
-  await Promise.all(chunks.map(({ code, fileName }) => writeFile(join(dir, fileName), escapeUnicode(code))))
+  const finish = output.format === "cjs" ? asFunction : (code) => code
+  await Promise.all(chunks.map(({ code, fileName }) => writeFile(join(dir, fileName), finish(escapeUnicode(code)))))
   return chunks
 }
 

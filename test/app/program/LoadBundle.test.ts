@@ -14,6 +14,9 @@ const loader = pathToFileURL(join(root, "src/app/program/LoadBundle.mjs")).href
 /** Long enough that its code is much larger than that of the script around it. */
 const body = Array.from({ length: 300 }, (_, at) => `sum += Math.sqrt(sum + ${at})`).join("\n")
 
+/** The form of the scripts of a bundle. */
+const asFunction = (code: string): string => `(function (exports, require) {${code}})`
+
 const killWhenKept = `
      import { globSync } from "node:fs"
      while (globSync(import.meta.dirname + "/code/*/part.cjs").length === 0) await new Promise((resolve) => setTimeout(resolve, 50))
@@ -23,8 +26,8 @@ const killWhenKept = `
 const install = async (isKilled = false) => {
   const folder = join(temporaryFolder(), "program")
   await mkdir(folder)
-  writeFileSync(join(folder, "main.cjs"), `exports.main = () => require("./part.cjs").add(1)\n`)
-  writeFileSync(join(folder, "part.cjs"), `exports.add = (sum) => {\n${body}\nreturn sum\n}\n`)
+  writeFileSync(join(folder, "main.cjs"), asFunction(`exports.main = () => require("./part.cjs").add(1)\n`))
+  writeFileSync(join(folder, "part.cjs"), asFunction(`exports.add = (sum) => {\n${body}\nreturn sum\n}\n`))
   const program = join(folder, "main.mjs")
   writeFileSync(
     program,
