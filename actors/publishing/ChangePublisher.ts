@@ -17,7 +17,7 @@ import { Clock, Duration, Effect, Schema, Semaphore } from "effect"
 import { ClusterSchema, Entity, Sharding } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
-import type { Snapshot } from "../../src/config/Snapshot.ts"
+import type { Snapshot, Workspace } from "../../src/config/Snapshot.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
 import { DuringOutage } from "../../src/forge/HostHealth.ts"
@@ -60,6 +60,7 @@ import {
   vouches,
   withPartNote
 } from "./PublishDecision.ts"
+import type { RunEnd } from "./PublishDecision.ts"
 import { lookUpRow, sendRow, withholdRow } from "./PublishRow.ts"
 import { logEnded, withStory } from "../review/RunLog.ts"
 import type { SendResult } from "./PublishRow.ts"
@@ -105,27 +106,37 @@ const configuredFor = Effect.fnUntraced(function* (run: Run, snapshot: Snapshot)
   return snapshot.hash === run.configHash ? "no" : "unknown"
 })
 
-/** Ends the run when none of its rows is open. */
-const settleRun = Effect.fnUntraced(function* (run: Run) {
-  if (run.status !== "publishing") return
+/** Records the end of the run when none of its rows is open. Returns the end; undefined if nothing was recorded. */
+const recordEnd = Effect.fnUntraced(function* (run: Run, configured: Workspace | undefined) {
   const end = runEnd(
     yield* (yield* Outbox).ofRun(run.id),
     run.analysis?.partial === true,
     run.analysis && skippedReason(run.analysis)
   )
-  if (end === undefined) return
-  const { to, reason } = end
-  const configured = yield* workspaceOf(run)
+  if (end === undefined) return undefined
   const by = configured && {
     agent: configured.agent.default,
     maxProblems: withSettings(configured, run.analysis?.settings).review.max_problems
   }
-  if (!(yield* (yield* Runs).settle(run.id, to, { ...end, by }, yield* Clock.currentTimeMillis))) return
+  const isEnded = yield* (yield* Runs).settle(run.id, end.to, { ...end, by }, yield* Clock.currentTimeMillis)
+  return isEnded ? end : undefined
+})
+
+/** Reports the recorded end of a run. */
+const reportEnd = Effect.fnUntraced(function* (run: Run, configured: Workspace | undefined, { reason, to }: RunEnd) {
   if (to === "failed" || (to === "skipped" && configured === undefined))
     yield* reportUnpublished(run, configured, reason)
   yield* logEnded(run, to, reason)
   const { workspace, targetKey, id: runId } = run
   yield* (yield* Progress).publish({ _tag: "Finished", workspace, targetKey, runId, status: to, reason })
+})
+
+/** Ends the run when none of its rows is open. */
+const settleRun = Effect.fnUntraced(function* (run: Run) {
+  if (run.status !== "publishing") return
+  const configured = yield* workspaceOf(run)
+  const end = yield* recordEnd(run, configured)
+  if (end !== undefined) yield* reportEnd(run, configured, end)
 })
 
 /** Drops the row if its head is closed or superseded. `rest` holds the open rows after this one. */
@@ -193,15 +204,19 @@ const takeStep = Effect.fnUntraced(function* (
       yield* settleRun(run)
       return false
     }
+    const isLast = run.status === "publishing" && rest.every((other) => other.runId !== run.id)
+    const ending = isLast ? recordEnd(run, configuredWorkspace) : undefined
     const {
       check,
+      following: end,
       isSent,
       row: unsent
     } = isWithheld(workspace, row)
-      ? yield* withholdRow(hold, run, row)
-      : yield* sendRow(hold, run, workspace, withPartNote(row, siblings), siblings)
+      ? yield* withholdRow(hold, run, row, ending)
+      : yield* sendRow(hold, run, workspace, withPartNote(row, siblings), siblings, ending)
     if (check !== "newest") yield* dropStale(hold, run, check, [unsent, ...rest])
-    if (!isSent || rest.every((other) => other.runId !== run.id)) yield* settleRun(run)
+    if (end !== undefined) yield* reportEnd(run, configuredWorkspace, end)
+    else if (!isSent || isLast) yield* settleRun(run)
     return isSent
   }
   return false

@@ -231,7 +231,7 @@ export const isUnpublished = (rows: ReadonlyArray<Pick<Publication, "operation" 
 export const isUndelivered = (rows: ReadonlyArray<Publication>, isPrivate: (row: Publication) => boolean): boolean =>
   rows.some((row) => isPrivate(row) && (isRefused(row) || row.status === "dropped"))
 
-interface RunEnd {
+export interface RunEnd {
   readonly to: "succeeded" | "failed" | "skipped"
   readonly partial: boolean
   readonly reason: Reason | undefined

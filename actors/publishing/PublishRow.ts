@@ -8,7 +8,7 @@ import type { TriggerProfile, Workspace } from "../../src/config/Snapshot.ts"
 import { repeatedStatus } from "../../src/domain/HeadVerdict.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { OperationId } from "../../src/domain/Keys.ts"
-import type { Publication } from "../../src/domain/Publication.ts"
+import type { Publication, PublicationStatus } from "../../src/domain/Publication.ts"
 import { runLifecycle } from "../../src/domain/Run.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { DuringOutage } from "../../src/forge/HostHealth.ts"
@@ -42,12 +42,14 @@ import type { TargetHold } from "./TargetHold.ts"
 /** Delay before the lookup of a write whose response was lost, so that the host can make the write visible. */
 const settleBeforeLookup = Duration.seconds(1)
 
-export interface SendResult {
+export interface SendResult<F = undefined> {
   readonly check: HeadCheck
   /** The current row. */
   readonly row: Publication
   /** True if the row was sent and added no further row, so that the outbox as read before is current. */
   readonly isSent: boolean
+  /** What was recorded together with the end of the row. */
+  readonly following: F | undefined
 }
 
 /** Never recorded: the guard rejects the write before it is sent. */
@@ -245,23 +247,57 @@ const callHost = Effect.fnUntraced(function* (
 
 type Services = Forges | Lessons | Notices | Outbox | Progress | Receipts | WritePermits | WriteServices
 
-/** Ends a row of a workspace in shadow. The row keeps the texts that would have been published. */
-export const withholdRow = Effect.fnUntraced(function* (hold: TargetHold, run: Run, row: Publication) {
-  const update = { status: "nothing_to_do", error: { _tag: "InShadow" } } as const
-  const isMoved = yield* hold.move(row, openStatus(row), update)
-  if (isMoved) yield* report(run, row, update)
-  return { check: "newest", row, isSent: isMoved } satisfies SendResult
+/**
+ * Records the end of a row together with what follows from it. What fails for its own reason is undone alone: the row was written, and has to
+ * be recorded.
+ */
+const endRow = Effect.fnUntraced(function* <F, R>(
+  hold: TargetHold,
+  row: Publication,
+  from: PublicationStatus,
+  update: PublicationUpdate,
+  following: Effect.Effect<F | undefined, StoreError, R> | undefined
+): Effect.fn.Return<{ readonly isMoved: boolean; readonly following: F | undefined }, StoreError, R> {
+  let followed: F | undefined
+  const recording =
+    following &&
+    following.pipe(
+      Effect.catch(() => Effect.undefined),
+      Effect.catchDefect(() => Effect.undefined),
+      Effect.map((recorded) => {
+        followed = recorded
+      })
+    )
+  const isMoved = yield* hold.moveWith(row, from, update, recording)
+  return { isMoved, following: isMoved ? followed : undefined }
 })
 
-/** Sends a row that is pending, or one with an unknown outcome that the host does not have. `siblings`: the rows of its run, for a status. */
-export const sendRow = Effect.fnUntraced(function* (
+/** Ends a row of a workspace in shadow. The row keeps the texts that would have been published. */
+export const withholdRow = Effect.fnUntraced(function* <F, R>(
+  hold: TargetHold,
+  run: Run,
+  row: Publication,
+  end: Effect.Effect<F | undefined, StoreError, R> | undefined
+) {
+  const update = { status: "nothing_to_do", error: { _tag: "InShadow" } } as const
+  const { following, isMoved } = yield* endRow(hold, row, openStatus(row), update, end)
+  if (isMoved) yield* report(run, row, update)
+  return { check: "newest", row, isSent: isMoved, following } satisfies SendResult<F>
+})
+
+/**
+ * Sends a row that is pending, or one with an unknown outcome that the host does not have. `siblings`: the rows of its run, for a status;
+ * `end` is recorded together with the end of the row, if nothing else follows from that.
+ */
+export const sendRow = Effect.fnUntraced(function* <F, R>(
   hold: TargetHold,
   run: Run,
   workspace: Workspace,
   row: Publication,
-  siblings: ReadonlyArray<Publication>
-): Effect.fn.Return<SendResult, StoreError, Services> {
-  const unsent = { check: "newest", row, isSent: false } as const
+  siblings: ReadonlyArray<Publication>,
+  end: Effect.Effect<F | undefined, StoreError, R> | undefined
+): Effect.fn.Return<SendResult<F>, StoreError, R | Services> {
+  const unsent = { check: "newest", row, isSent: false, following: undefined } as const
   const outbox = yield* Outbox
   const context = yield* Effect.context<ConfigStore | Forges>()
   const previous = yield* loadPrevious(run, row, siblings)
@@ -294,21 +330,23 @@ export const sendRow = Effect.fnUntraced(function* (
   if (check !== "newest") {
     if (!write.isBegun) return { ...unsent, check }
     yield* hold.move(row, "sending", { status: "unknown" })
-    return { check, row: { ...row, status: "unknown" }, isSent: false }
+    return { ...unsent, check, row: { ...row, status: "unknown" } }
   }
   const { isBegun, isBusy, objection } = write
   const update: PublicationUpdate =
     result._tag === "Success"
       ? settleSent(result.success)
       : yield* settleFailure(hold, run, row, result.failure, { isBegun, isBusy, objection, isPrivate })
-  if (!(yield* hold.move(row, from, update))) {
+  const isDone = update.status === "sent" || update.status === "nothing_to_do"
+  const isSent = isDone && next.length === 0 && !isFollowed
+  const { following, isMoved } = yield* endRow(hold, row, from, update, isSent ? end : undefined)
+  if (!isMoved) {
     if (result._tag === "Success") yield* repeatStatus(row)
     return unsent
   }
-  const isDone = update.status === "sent" || update.status === "nothing_to_do"
   if (isDone) hold.progressed(row)
   yield* report(run, row, update)
-  return { ...unsent, isSent: isDone && next.length === 0 && !isFollowed }
+  return { ...unsent, isSent, following }
 })
 
 const notBegun = { isBegun: false, isBusy: false, objection: undefined }

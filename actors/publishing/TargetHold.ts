@@ -27,8 +27,8 @@ export class TargetHold {
   readonly #outbox: Outbox["Service"]
   readonly #targetKey: TargetKey
   readonly #late = new Map<string, string>()
-  #token: PublisherToken | undefined
-  /** Consecutive publishers that crashed; 0 when this one has completed a row. */
+  #taken: Effect.Success<ReturnType<Outbox["Service"]["takeOver"]>> | undefined
+  /** Consecutive publishers that crashed; 0 when this one has completed a row. Undefined before it handles one. */
   #starts: number | undefined
   #isDoubtful = false
   #deferrals = 0
@@ -40,19 +40,19 @@ export class TargetHold {
     this.#targetKey = targetKey
   }
 
-  /** The token. The first use takes the target over. */
-  readonly #held: Effect.Effect<PublisherToken, StoreError> = Effect.suspend(() => {
-    if (this.#token !== undefined) return Effect.succeed(this.#token)
+  /** The first use takes the target over. */
+  readonly #held = Effect.suspend(() => {
+    if (this.#taken !== undefined) return Effect.succeed(this.#taken)
     return Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      Effect.tap(this.#outbox.takeOver(this.#targetKey, now), (token) =>
+      Effect.tap(this.#outbox.takeOver(this.#targetKey, now), (taken) =>
         Effect.sync(() => {
-          this.#token = token
+          this.#taken = taken
         })
       )
     )
   })
 
-  readonly isHeld: Effect.Effect<boolean, StoreError> = Effect.flatMap(this.#held, (token) =>
+  readonly isHeld: Effect.Effect<boolean, StoreError> = Effect.flatMap(this.#held, ({ token }) =>
     this.#outbox.isOwner(this.#targetKey, token)
   )
 
@@ -63,47 +63,72 @@ export class TargetHold {
   )
 
   /** Takes the target over if necessary and returns the number of consecutive publishers that crashed on a row, including this one. */
-  readonly start: Effect.Effect<number, StoreError> = Effect.flatMap(this.#held, () =>
-    this.#starts === undefined
-      ? Effect.map(this.#outbox.starts(this.#targetKey), (starts) => (this.#starts = starts))
-      : Effect.succeed(this.#starts)
+  readonly start: Effect.Effect<number, StoreError> = Effect.map(
+    this.#held,
+    ({ starts }) => (this.#starts = this.#starts ?? starts)
   )
 
-  /** Records that the row was completed, or that the publisher stops in an orderly way. */
-  readonly ended: Effect.Effect<void, StoreError> = Effect.suspend(() => {
-    if (this.#token === undefined || this.#starts === undefined || this.#starts === 0) return Effect.void
-    return Effect.map(this.#outbox.progressed(this.#targetKey, this.#token), () => {
-      this.#starts = 0
-    })
-  })
+  /** Resets the count of starts; undefined if the records have it so. */
+  get #reset(): Effect.Effect<void, StoreError> | undefined {
+    return this.#taken === undefined || this.#starts === undefined || this.#starts === 0
+      ? undefined
+      : this.#outbox.progressed(this.#targetKey, this.#taken.token)
+  }
+
+  /** Records that the publisher stops in an orderly way. */
+  readonly ended: Effect.Effect<void, StoreError> = Effect.suspend(() =>
+    Effect.map(this.#reset ?? Effect.void, () => this.#noteReset())
+  )
+
+  #noteReset(): void {
+    if (this.#starts !== undefined) this.#starts = 0
+  }
 
   /** Changes the records with the token, which the store checks. Returns false if the ownership is lost, and makes `isDoubtful` true. */
   readonly withToken = Effect.fnUntraced(
     { self: this },
     function* (write: (token: PublisherToken) => Effect.Effect<boolean, StoreError>) {
-      const isDone = yield* write(yield* this.#held)
+      const isDone = yield* write((yield* this.#held).token)
       this.#isDoubtful = this.#isDoubtful || !isDone
       return isDone
     }
   )
 
   /** Compares and sets a row. Returns false if the row was not in `from` or the ownership is lost, and makes `isDoubtful` true. */
-  readonly move = Effect.fnUntraced(
-    { self: this },
-    function* (row: Publication, from: PublicationStatus, update: PublicationUpdate) {
+  move(row: Publication, from: PublicationStatus, update: PublicationUpdate): Effect.Effect<boolean, StoreError> {
+    return this.moveWith(row, from, update, undefined)
+  }
+
+  /** Compares and sets a row like `move`, and records what follows from that in the same transaction. */
+  moveWith<R = never>(
+    row: Publication,
+    from: PublicationStatus,
+    update: PublicationUpdate,
+    following: Effect.Effect<void, StoreError, R> | undefined
+  ): Effect.Effect<boolean, StoreError, R> {
+    return Effect.gen({ self: this }, function* () {
       const now = yield* Clock.currentTimeMillis
-      const moved = yield* this.#outbox.move(row.id, from, update, yield* this.#held, now)
-      this.#isDoubtful = this.#isDoubtful || !moved
+      const { token } = yield* this.#held
       // Neither the start of a write nor the discovery of an unfinished one completes a row.
-      if (moved && update.status !== "sending" && (from !== "sending" || update.status !== "unknown")) yield* this.ended
+      const isEnd = update.status !== "sending" && (from !== "sending" || update.status !== "unknown")
+      const reset = isEnd ? this.#reset : undefined
+      const others = [reset, following].filter((one) => one !== undefined)
+      const moving = this.#outbox.move(row.id, from, update, token, now)
+      const moved = yield* others.length === 0
+        ? moving
+        : this.#outbox.together(
+            Effect.tap(moving, (isMoved) => (isMoved ? Effect.all(others, { discard: true }) : Effect.void))
+          )
+      this.#isDoubtful = this.#isDoubtful || !moved
+      if (moved && reset !== undefined) this.#noteReset()
       return moved
-    }
-  )
+    })
+  }
 
   /** Moves a commit status to `sending`, unless another publisher writes one of the same commit. Makes `isDoubtful` true like `move`. */
   readonly startStatus = Effect.fnUntraced({ self: this }, function* (row: Publication, from: PublicationStatus) {
     const now = yield* Clock.currentTimeMillis
-    const start = yield* this.#outbox.startStatus(row, from, yield* this.#held, now)
+    const start = yield* this.#outbox.startStatus(row, from, (yield* this.#held).token, now)
     this.#isDoubtful = this.#isDoubtful || start === "lost"
     return start
   })
@@ -153,7 +178,7 @@ export class TargetHold {
 
   /** Gives up the token. The next use takes the target over again. */
   release(): void {
-    this.#token = undefined
+    this.#taken = undefined
     this.#starts = undefined
   }
 }

@@ -9,6 +9,8 @@ export class StoreError extends Schema.TaggedError<StoreError>()("StoreError", {
   operation: Schema.String,
   /** The server that is disconnected, if that is the cause: a start waits for it. */
   disconnected: Schema.optionalKey(Schema.Literal("postgres")),
+  /** True if the database did nothing, or undid it, so that the whole transaction may be repeated. */
+  isUndone: Schema.optionalKey(Schema.Literal(true)),
   why: Reason
 }) {
   override get message(): string {

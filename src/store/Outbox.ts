@@ -36,6 +36,12 @@ export interface PublicationUpdate {
   readonly isAttempt?: boolean | undefined
 }
 
+/** The ownership of a target: `starts` counts consecutive publishers that completed no row, including the owner. */
+interface TakenTarget {
+  readonly token: PublisherToken
+  readonly starts: number
+}
+
 /** Newest rows of a kind by which texts are recognised that people changed. */
 export const maxSent = { Review: 50, Issue: 200 } as const
 
@@ -56,12 +62,16 @@ export class Outbox extends Context.Service<
     /** Returns all rows of a run, in order. */
     readonly ofRun: (runId: string) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
     /**
-     * Makes the caller the target's only publisher and returns its token. Counts a start before any row is handled: a process that dies
-     * while it handles a row leaves the count unchanged.
+     * Commits all that an effect writes to the records in one transaction, or nothing of it. The effect may be repeated, and holds a connection,
+     * of which SQLite has one: it waits for nothing but the records.
      */
-    readonly takeOver: (targetKey: TargetKey, now: number) => Effect.Effect<PublisherToken, StoreError>
-    /** Returns the number of starts of a target's publishers since the last `progressed`, including the caller's. */
-    readonly starts: (targetKey: TargetKey) => Effect.Effect<number, StoreError>
+    readonly together: <A, R>(work: Effect.Effect<A, StoreError, R>) => Effect.Effect<A, StoreError, R>
+    /**
+     * Makes the caller the target's only publisher and returns its token, and the number of starts of the target's publishers since the last
+     * `progressed`, including the caller's. Counts a start before any row is handled: a process that dies while it handles a row leaves the
+     * count unchanged.
+     */
+    readonly takeOver: (targetKey: TargetKey, now: number) => Effect.Effect<TakenTarget, StoreError>
     /** Resets the count of starts after the caller has handled a row. No effect with an old token. */
     readonly progressed: (targetKey: TargetKey, token: PublisherToken) => Effect.Effect<void, StoreError>
     /** Returns whether the caller still owns the target. Called right before each write to the host. */

@@ -77,7 +77,7 @@ export const publishRun: (
 export const sendAll = Effect.fnUntraced(function* (id: string, posted?: ReadonlyArray<string>) {
   const outbox = yield* Outbox
   for (const row of yield* outbox.ofRun(id)) {
-    const publisher = yield* outbox.takeOver(row.targetKey, 3)
+    const { token: publisher } = yield* outbox.takeOver(row.targetKey, 3)
     yield* outbox.move(row.id, "pending", { status: "sent", ...(posted === undefined ? {} : { posted }) }, publisher, 4)
   }
 })

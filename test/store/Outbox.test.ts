@@ -1,14 +1,16 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { verbatimReason } from "../../src/domain/Reason.ts"
 import { PublisherToken } from "../../src/domain/FencingToken.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
+import { StoreError } from "../../src/database/StoreError.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import type { PublicationUpdate } from "../../src/store/Outbox.ts"
 import { databases } from "./Databases.ts"
 import { publication } from "./Fixtures.ts"
 
-describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
+describe.each(databases)("Outbox in $name", ({ layer: fresh, name }) => {
   layer(fresh())((it) => {
     it.effect("returns rows in the order of sending, once per operation", () =>
       Effect.gen(function* () {
@@ -49,7 +51,7 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
         // A summary that was posted with comments is a review too.
         const joined = publication({ targetKey, runId: "run-0" })
         yield* outbox.add([joined, ...rows, summary], 1)
-        const token = yield* outbox.takeOver(targetKey, 1)
+        const { token } = yield* outbox.takeOver(targetKey, 1)
         for (const { id } of [joined, ...rows])
           yield* outbox.move(id, "pending", { status: "sent", posted: [id, "x"] }, token, 2)
         yield* outbox.move(summary.id, "pending", { status: "sent" }, token, 2)
@@ -63,7 +65,7 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
         assert.deepStrictEqual([yield* last("Summary", ""), yield* last("Summary", "run-1")], [summary.id, joined.id])
         const other = publication({ targetKey: TargetKey.make("joined"), runId: "run-0" })
         yield* outbox.add([other], 1)
-        const holder = yield* outbox.takeOver(other.targetKey, 1)
+        const { token: holder } = yield* outbox.takeOver(other.targetKey, 1)
         yield* outbox.move(other.id, "pending", { status: "sent", posted: ["x"] }, holder, 2)
         assert.strictEqual((yield* outbox.lastSent(other.targetKey, "Review", {}))?.id, other.id)
         assert.deepStrictEqual(yield* outbox.sentRows({ targetKey, channel: "other", runId: "" }, "Review"), [])
@@ -90,7 +92,7 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
           yield* outbox.add([own, other, foreign], 1)
           const written = outbox.writtenStatus(own, head)
           const move = Effect.fnUntraced(function* (row: typeof own, ...to: ReadonlyArray<PublicationUpdate>) {
-            const token = yield* outbox.takeOver(row.targetKey, 2)
+            const { token } = yield* outbox.takeOver(row.targetKey, 2)
             assert.strictEqual(yield* outbox.startStatus(row, "pending", token, 2), "started")
             for (const update of to) assert.isTrue(yield* outbox.move(row.id, "sending", update, token, 2))
           })
@@ -112,7 +114,7 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
         const outbox = yield* Outbox
         const row = publication({ targetKey: TargetKey.make("moves") })
         yield* outbox.add([row], 1)
-        const token = yield* outbox.takeOver(TargetKey.make("moves"), 1)
+        const { token } = yield* outbox.takeOver(TargetKey.make("moves"), 1)
         assert.isTrue(yield* outbox.move(row.id, "pending", { status: "sending" }, token, 2))
         assert.isFalse(yield* outbox.move(row.id, "pending", { status: "sending" }, token, 2))
         const refused = {
@@ -164,7 +166,7 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
           publication({ runId: "saw", targetKey: TargetKey.make("seen"), ignoredDismissals })
         ]
         yield* outbox.add([row, found], 1)
-        const token = yield* outbox.takeOver(TargetKey.make("seen"), 1)
+        const { token } = yield* outbox.takeOver(TargetKey.make("seen"), 1)
         yield* outbox.move(row.id, "pending", { status: "sending" }, token, 2)
         yield* outbox.move(row.id, "sending", { status: "sent", ignoredDismissals }, token, 3)
         yield* outbox.move(found.id, "pending", { status: "dropped" }, token, 4)
@@ -181,10 +183,10 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
           publication({ targetKey: TargetKey.make("left") })
         ]
         yield* outbox.add([row, other], 1)
-        const frozen = yield* outbox.takeOver(TargetKey.make("taken"), 1)
-        const elsewhere = yield* outbox.takeOver(TargetKey.make("left"), 1)
+        const { token: frozen } = yield* outbox.takeOver(TargetKey.make("taken"), 1)
+        const { token: elsewhere } = yield* outbox.takeOver(TargetKey.make("left"), 1)
         assert.isTrue(yield* outbox.isOwner(TargetKey.make("taken"), frozen))
-        const newer = yield* outbox.takeOver(TargetKey.make("taken"), 2)
+        const { token: newer } = yield* outbox.takeOver(TargetKey.make("taken"), 2)
         assert.isAbove(newer, frozen)
         assert.isFalse(yield* outbox.isOwner(TargetKey.make("taken"), frozen))
         assert.isFalse(yield* outbox.move(row.id, "pending", { status: "sending" }, frozen, 3))
@@ -197,17 +199,49 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
     it.effect("counts the publishers of a target that came to no end of a row", () =>
       Effect.gen(function* () {
         const outbox = yield* Outbox
-        assert.strictEqual(yield* outbox.starts(TargetKey.make("counted")), 0)
-        const first = yield* outbox.takeOver(TargetKey.make("counted"), 1)
-        assert.strictEqual(yield* outbox.starts(TargetKey.make("counted")), 1)
-        const second = yield* outbox.takeOver(TargetKey.make("counted"), 2)
-        assert.strictEqual(yield* outbox.starts(TargetKey.make("counted")), 2)
-        yield* outbox.progressed(TargetKey.make("counted"), first)
-        assert.strictEqual(yield* outbox.starts(TargetKey.make("counted")), 2)
-        yield* outbox.progressed(TargetKey.make("counted"), second)
-        assert.strictEqual(yield* outbox.starts(TargetKey.make("counted")), 0)
-        yield* outbox.takeOver(TargetKey.make("counted"), 3)
-        assert.strictEqual(yield* outbox.starts(TargetKey.make("counted")), 1)
+        const key = TargetKey.make("counted")
+        const first = yield* outbox.takeOver(key, 1)
+        const second = yield* outbox.takeOver(key, 2)
+        assert.deepStrictEqual([first.starts, second.starts], [1, 2])
+        yield* outbox.progressed(key, first.token)
+        const third = yield* outbox.takeOver(key, 3)
+        assert.strictEqual(third.starts, 3)
+        yield* outbox.progressed(key, third.token)
+        assert.strictEqual((yield* outbox.takeOver(key, 4)).starts, 1)
+      })
+    )
+
+    it.effect("commits what an effect writes together, or nothing of it", () =>
+      Effect.gen(function* () {
+        const outbox = yield* Outbox
+        const key = TargetKey.make("together")
+        const refused = new StoreError({ reason: "corrupt", operation: "test", why: verbatimReason("refused") })
+        const { starts, token } = yield* outbox.takeOver(key, 1)
+        assert.strictEqual(starts, 1)
+        const failed = yield* outbox
+          .together(Effect.andThen(outbox.progressed(key, token), Effect.fail(refused)))
+          .pipe(Effect.flip)
+        assert.strictEqual(failed, refused)
+        assert.strictEqual((yield* outbox.takeOver(key, 2)).starts, 2)
+      })
+    )
+
+    it.effect("repeats what the database has undone", () =>
+      Effect.gen(function* () {
+        const outbox = yield* Outbox
+        const key = TargetKey.make("undone")
+        const undone = new StoreError({
+          reason: "unavailable",
+          operation: "test",
+          why: verbatimReason("x"),
+          isUndone: true
+        })
+        let attempts = 0
+        const work = Effect.tap(outbox.takeOver(key, 1), () => (++attempts === 1 ? Effect.fail(undone) : Effect.void))
+        // Only transactions of Postgres are undone by others.
+        if (name === "postgres") assert.strictEqual((yield* TestClock.withLive(outbox.together(work))).starts, 1)
+        else assert.strictEqual(yield* Effect.flip(outbox.together(work)), undone)
+        assert.strictEqual(attempts, name === "postgres" ? 2 : 1)
       })
     )
 

@@ -89,8 +89,8 @@ describe.each(databases)("outcomes in $name", ({ layer: fresh }) => {
           dismissedBy: "maintainer",
           publications: [row]
         } as const
-        const old = yield* outbox.takeOver(run.targetKey, 4)
-        const publisher = yield* outbox.takeOver(run.targetKey, 5)
+        const { token: old } = yield* outbox.takeOver(run.targetKey, 4)
+        const { token: publisher } = yield* outbox.takeOver(run.targetKey, 5)
         assert.isFalse(yield* runs.rule(run.id, old, ruling, 11))
         assert.deepStrictEqual(yield* outbox.ofRun(run.id), [])
         assert.isTrue(yield* runs.rule(run.id, publisher, ruling, 12))
@@ -165,7 +165,7 @@ describe.each(databases)("outcomes in $name", ({ layer: fresh }) => {
           })
           const reactions = reaction && [{ fp: "f".repeat(32), ...reaction }]
           yield* outbox.add([publication({ runId: run.id, targetKey: run.targetKey })], 3)
-          const publisher = yield* outbox.takeOver(run.targetKey, 4)
+          const { token: publisher } = yield* outbox.takeOver(run.targetKey, 4)
           const [row] = yield* outbox.ofRun(run.id)
           yield* outbox.move(row?.id ?? "", "pending", { status: "sent", reactions }, publisher, 5)
           yield* settle(run.id, "succeeded", 10 + at)

@@ -276,7 +276,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
             operation: { _tag: "Review", head: "a", event: "COMMENT", body: "", comments: [] }
           })
           yield* runs.complete(run.id, token, analysis, [row, review], 1)
-          const publisher = yield* outbox.takeOver(TargetKey.make("prune"), 1)
+          const { token: publisher } = yield* outbox.takeOver(TargetKey.make("prune"), 1)
           // The first summary has comments.
           for (const { id } of [row, review]) {
             const posted = id === row.id && entryId === "p1" ? { posted: ["x"] } : {}

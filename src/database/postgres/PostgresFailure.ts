@@ -3,6 +3,7 @@ import { SqlError } from "effect/sql"
 import type { ReasonTag } from "../../domain/Reason.ts"
 import { withoutPeriod } from "../../domain/Text.ts"
 import { DriverFailure } from "../sql/DriverFailure.ts"
+import { StoreError } from "../StoreError.ts"
 
 /**
  * Progress of a failed statement. `connect`: no connection, after waiting for one. `undone`: the statement had no effect: it was never
@@ -32,6 +33,7 @@ export const isResponseLost = (error: unknown): boolean =>
 
 /** Returns whether everything may be repeated: nothing was done, or the server rolled it back. */
 export const isUndone = (error: unknown): boolean => {
+  if (error instanceof StoreError) return error.isUndone === true
   if (!SqlError.isSqlError(error)) return false
   const { _tag, operation } = error.reason
   return (

@@ -4,6 +4,7 @@ import type { Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { verbatimReason } from "../../domain/Reason.ts"
 import type { Reason } from "../../domain/Reason.ts"
+import { isUndone } from "../postgres/PostgresFailure.ts"
 import { DriverFailure } from "./DriverFailure.ts"
 import { StoreError } from "../StoreError.ts"
 
@@ -13,7 +14,12 @@ export const unavailable =
   <A, R>(effect: Effect.Effect<A, SqlError.SqlError | StoreError, R>): Effect.Effect<A, StoreError, R> =>
     Effect.catch(effect, (error) => {
       if (!SqlError.isSqlError(error)) return Effect.fail(error)
-      const why = whyOf(error)
+      const failed = {
+        reason: "unavailable",
+        operation,
+        why: whyOf(error),
+        ...(isUndone(error) ? ({ isUndone: true } as const) : {})
+      } as const
       switch (error.reason._tag) {
         case "SqlSyntaxError":
         case "ConstraintError":
@@ -21,9 +27,9 @@ export const unavailable =
           return Effect.die(error)
         // Only Postgres has connections.
         case "ConnectionError":
-          return Effect.fail(new StoreError({ reason: "unavailable", operation, why, disconnected: "postgres" }))
+          return Effect.fail(new StoreError({ ...failed, disconnected: "postgres" }))
         default:
-          return Effect.fail(new StoreError({ reason: "unavailable", operation, why }))
+          return Effect.fail(new StoreError(failed))
       }
     })
 

@@ -62,21 +62,13 @@ const history =
 const takeOver =
   (sql: SqlClient.SqlClient): Outbox["Service"]["takeOver"] =>
   (targetKey, now) =>
-    sql<{ token: number }>`
+    sql<{ token: number; starts: number }>`
       INSERT INTO publishers ${sql.insert({ target_key: targetKey, token: 1, updated_at: now, starts: 1 })}
       ON CONFLICT (target_key) DO UPDATE
       SET token = publishers.token + 1, updated_at = ${now}, starts = publishers.starts + 1
-      RETURNING token`.pipe(
+      RETURNING token, starts`.pipe(
       unavailable("outbox.takeOver"),
-      Effect.map(([row]) => PublisherToken.make(Number(row?.token)))
-    )
-
-const starts =
-  (sql: SqlClient.SqlClient): Outbox["Service"]["starts"] =>
-  (targetKey) =>
-    sql<{ starts: number }>`SELECT starts FROM publishers WHERE target_key = ${targetKey}`.pipe(
-      unavailable("outbox.starts"),
-      Effect.map(([row]) => Number(row?.starts ?? 0))
+      Effect.map(([row]) => ({ token: PublisherToken.make(Number(row?.token)), starts: Number(row?.starts ?? 0) }))
     )
 
 const progressed =
@@ -262,8 +254,8 @@ export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effe
       ofRun: ofRun(sql),
       recorded: recorded(sql),
       history: history(sql),
+      together: (work) => sql.withTransaction(work).pipe(unavailable("outbox.together")),
       takeOver: takeOver(sql),
-      starts: starts(sql),
       progressed: progressed(sql),
       isOwner: holds(sql),
       move: move(sql),

@@ -48,7 +48,7 @@ const summarise = Effect.fnUntraced(function* (
     attempts: 0
   } as const
   yield* outbox.add([row], 0)
-  const token = yield* outbox.takeOver(pullKey, 0)
+  const { token } = yield* outbox.takeOver(pullKey, 0)
   yield* outbox.move(row.id, "pending", { status: "sending" }, token, 0)
   const about = { file: "src/cart.ts", severity: "medium", name: "Empty carts", place: "src/cart.ts:2" } as const
   const listed = fingerprints.map(

@@ -77,7 +77,7 @@ const publish = Effect.fnUntraced(function* (review: string, hostId: string) {
   assert(run !== undefined)
   const row = { ...publication(), runId: run.id, targetKey: key, channel: "swarm" }
   yield* outbox.add([row], now)
-  const token = yield* outbox.takeOver(key, now)
+  const { token } = yield* outbox.takeOver(key, now)
   yield* outbox.move(row.id, "pending", { status: "sending" }, token, now)
   yield* outbox.move(row.id, "sending", { status: "sent", hostId, url: page(review) }, token, now)
   return run.id

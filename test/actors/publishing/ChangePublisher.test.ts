@@ -230,7 +230,7 @@ const rowBeingSent = Effect.gen(function* () {
   const run = yield* publishingRun()
   const [review] = yield* outbox.ofRun(run)
   assert(review !== undefined)
-  yield* outbox.move(review.id, "pending", { status: "sending" }, yield* outbox.takeOver(key, 0), 0)
+  yield* outbox.move(review.id, "pending", { status: "sending" }, (yield* outbox.takeOver(key, 0)).token, 0)
   return { review, run }
 })
 
@@ -262,6 +262,22 @@ describe("ChangePublisher", () => {
       )
       yield* publish
       assert.strictEqual((yield* Ref.get(host.done)).length, 2)
+    })
+  )
+
+  each("records that the last row was sent while the end of its run cannot be recorded", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      const sql = yield* SqlClient.SqlClient
+      const publisherOf = yield* Publisher.publishers
+      const run = yield* publishingRun()
+      yield* sql`ALTER TABLE rollups RENAME TO unavailable_rollups`
+      yield* Effect.forkChild(publisherOf(key).Publish())
+      for (let step = 0; step < 20; step++) yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual([yield* statusOf(run), yield* rowsOf(run)], ["publishing", ["sent", "sent"]])
+      yield* sql`ALTER TABLE unavailable_rollups RENAME TO rollups`
+      yield* publish
+      assert.deepStrictEqual([yield* statusOf(run), (yield* Ref.get(host.done)).length], ["succeeded", 2])
     })
   )
 
@@ -445,7 +461,10 @@ describe("ChangePublisher", () => {
       yield* outbox.add([row(run, key, "earlier", status, 2), row(run, key, "later", status, 3)], 0)
       const [, , , later] = yield* outbox.ofRun(run)
       assert(later !== undefined)
-      assert.strictEqual(yield* outbox.startStatus(later, "pending", yield* outbox.takeOver(key, 0), 0), "started")
+      assert.strictEqual(
+        yield* outbox.startStatus(later, "pending", (yield* outbox.takeOver(key, 0)).token, 0),
+        "started"
+      )
       yield* publish
       assert.deepStrictEqual(yield* rowsOf(run), ["sent", "sent", "sent", "sent"])
     })
@@ -461,7 +480,7 @@ describe("ChangePublisher", () => {
       // In between the other node sends the row.
       const elsewhere = Effect.gen(function* () {
         yield* Ref.set(host.asleep, Effect.void)
-        const token = yield* outbox.takeOver(key, 0)
+        const { token } = yield* outbox.takeOver(key, 0)
         yield* outbox.move(review.id, "pending", { status: "sending" }, token, 0)
         yield* Ref.update(host.done, (done) => [...done, review.operationId])
         yield* outbox.move(review.id, "sending", { status: "sent" }, token, 0)

@@ -228,7 +228,7 @@ describe("RowWrite", () => {
     Effect.gen(function* () {
       const outbox = yield* Outbox
       const clean = yield* review(2, "side", "success")
-      const dead = yield* outbox.takeOver(clean.targetKey, 3)
+      const { token: dead } = yield* outbox.takeOver(clean.targetKey, 3)
       assert.strictEqual(yield* outbox.startStatus(clean, "pending", dead, 3), "started")
       // Its status may or may not be at the host. The other publisher waits for it.
       const faulty = yield* review(1, "main", "failure")
@@ -250,7 +250,7 @@ describe("RowWrite", () => {
       const host = yield* Host
       yield* Ref.set(host.before, new Map())
       // Another node takes the target over, sends the row, and a worse status follows.
-      const elsewhere = yield* outbox.takeOver(clean.targetKey, 3)
+      const { token: elsewhere } = yield* outbox.takeOver(clean.targetKey, 3)
       yield* outbox.move(clean.id, "sending", { status: "unknown" }, elsewhere, 3)
       assert.strictEqual(yield* outbox.startStatus(clean, "unknown", elsewhere, 3), "started")
       yield* outbox.move(clean.id, "sending", { status: "sent" }, elsewhere, 3)

@@ -229,7 +229,7 @@ describe("RowWrite of check runs", () => {
       Effect.gen(function* () {
         const outbox = yield* Outbox
         const { row, runId } = yield* begin(1)
-        const dead = yield* outbox.takeOver(row.targetKey, 3)
+        const { token: dead } = yield* outbox.takeOver(row.targetKey, 3)
         assert.strictEqual(yield* outbox.startStatus(row, "pending", dead, 3), "started")
         if (hasWritten) host.create(`1:${row.operationId}`)
         yield* publish(1)
@@ -251,7 +251,7 @@ describe("RowWrite of check runs", () => {
       while (!(yield* Deferred.isDone(reached))) yield* TestClock.adjust("1 second")
       host.before = undefined
       // Another node takes the target over, creates the check, and completes it after the review.
-      const elsewhere = yield* outbox.takeOver(row.targetKey, 3)
+      const { token: elsewhere } = yield* outbox.takeOver(row.targetKey, 3)
       const check = host.create(`1:${row.operationId}`)
       yield* outbox.move(row.id, "sending", { status: "unknown" }, elsewhere, 3)
       yield* outbox.move(row.id, "unknown", { status: "sent", hostId: `${check.id}:in_progress` }, elsewhere, 3)

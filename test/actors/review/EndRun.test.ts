@@ -150,7 +150,7 @@ layer(world)("the status of a reviewed commit", (it) => {
       yield* runs.settle(run, "succeeded", { partial: false }, 3)
       assert.isUndefined((yield* runs.get(run))?.analysis?.dismissed)
       const fingerprint = high.findings[0]?.fingerprint ?? ""
-      const token = yield* (yield* Outbox).takeOver(targetKey(shelf), 4)
+      const { token } = yield* (yield* Outbox).takeOver(targetKey(shelf), 4)
       const ruling = {
         analysis: high,
         verdict: undefined,

@@ -242,7 +242,9 @@ describe.each(databases)("HeadVerdicts in $name", ({ layer: fresh }) => {
           })
         const [one, two, other] = [status(1), status(2), status(3, newHead())]
         yield* outbox.add([one, two, other], 0)
-        const tokens = yield* Effect.forEach([one, two, other], (row) => outbox.takeOver(row.targetKey, 0))
+        const tokens = yield* Effect.forEach([one, two, other], (row) =>
+          Effect.map(outbox.takeOver(row.targetKey, 0), (taken) => taken.token)
+        )
         const start = (at: 0 | 1 | 2) => {
           const row = [one, two, other][at]
           const held = tokens[at]

@@ -300,7 +300,7 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
   const publish = Effect.fnUntraced(function* (number: number) {
     const publisher = publishers.get(number)
     assert(publisher !== undefined)
-    publisher.token ??= yield* outbox.takeOver(keyOf(number), ++now)
+    publisher.token ??= (yield* outbox.takeOver(keyOf(number), ++now)).token
     const { row } = publisher
     if (row === undefined) {
       const [next] = sendingFirst(yield* outbox.open(keyOf(number)))
