@@ -71,9 +71,13 @@ type AwaitedCi =
   /** Has no evidence where none is configured. */
   | { readonly _tag: "Read"; readonly evidence: CiEvidence | undefined }
 
+/** Returns whether a review reads evidence of CI, for which it may wait. */
+export const awaitsCi = ({ workspace }: Pick<ReviewWork, "workspace">): boolean =>
+  (workspace.review.evidence.ci.artifacts ?? []).length > 0
+
 export const awaitCi = Effect.fn("awaitCi")(function* (run: Run, work: ReviewWork) {
   const { artifacts = [], wait_minutes: waitMinutes } = work.workspace.review.evidence.ci
-  if (artifacts.length === 0) return read(undefined)
+  if (!awaitsCi(work)) return read(undefined)
   const stored = yield* orUndefined(run, loadCiEvidence(run.id))
   if (stored !== undefined) return read(stored)
   const ci = isForgeKind(work.profile.kind) ? (yield* Forges).client(work.profile).ci : undefined

@@ -26,12 +26,13 @@ import { summaryLink } from "../../src/outputs/ReviewLinks.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { withSettings } from "../../src/domain/RepositorySettings.ts"
 import { Runs } from "../../src/store/Runs.ts"
-import type { Run } from "../../src/store/Runs.ts"
+import type { BegunRun, Run } from "../../src/store/Runs.ts"
+import { Receipts } from "../../src/store/Receipts.ts"
 import { publishers } from "../publishing/ChangePublisher.ts"
 import { logEnded } from "./RunLog.ts"
 import { saveSpooled } from "./SaveAnalysis.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
-import { failed, reviewed, skipped } from "./RunOutcome.ts"
+import { eventOutcome, failed, reviewed, skipped } from "./RunOutcome.ts"
 import { withDecisions } from "./ReadDecisions.ts"
 
 export const reviewInProgress: Reason = { _tag: "ReviewInProgress" }
@@ -39,6 +40,21 @@ export const reviewInProgress: Reason = { _tag: "ReviewInProgress" }
 /** Wakes the publisher of a target. */
 export const publish = Effect.fnUntraced(function* (targetKey: TargetKey) {
   yield* (yield* publishers)(targetKey).Publish(undefined, { discard: true })
+})
+
+/** Begins a run and sets a pending status on its head, in one transaction. Returns undefined if a worker with a newer token has the run. */
+export const beginAnnounced = Effect.fnUntraced(function* (begun: BegunRun, work: ReviewWork) {
+  const outbox = yield* Outbox
+  const outputs = yield* Outputs
+  const now = yield* Clock.currentTimeMillis
+  const begin = (yield* Runs).begin(begun, work.lease.token, now)
+  const announced = (run: Run | undefined) =>
+    run === undefined || run.status === "publishing"
+      ? Effect.void
+      : outbox.add(outputs.status(publishInput(run, work), "pending", reviewInProgress), now)
+  const run = yield* outbox.together(Effect.tap(begin, announced))
+  if (run !== undefined) yield* publish(run.targetKey)
+  return run
 })
 
 /** Sets a pending status on the head of the run. A status that cannot be written now does not fail the review. */
@@ -58,7 +74,9 @@ const addEnd = (run: Run, work: ReviewWork, to: RunStatus, reason: Reason) => {
   return addStatus(run, work, state, description)
 }
 
-/** Stores the analysis. From here on it is published, and no further model call is made. */
+/**
+ * Stores the analysis, and the outcome of the deliveries of its entry. From here on it is published, and no further model call is made.
+ */
 export const completeRun = Effect.fnUntraced(function* (run: Run, given: ReviewWork, found: Analysis) {
   const work = { ...given, workspace: withSettings(given.workspace, found.settings) }
   const outputs = yield* Outputs
@@ -77,10 +95,17 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, given: ReviewW
     .map((row) => ({ ...row, position: last }))
   const recorded = hasStatus(run.change) ? verdict : undefined
   const runs = yield* Runs
+  const receipts = yield* Receipts
+  const { events } = work.entry
+  const skipReason = skippedReason(analysis)
+  const outcome = skipReason === undefined ? reviewed(run.id, events) : skipped(skipReason, run.id, events)
+  const rows = [...plan, ...stated, ...status, ...endReaction(run, work, "thumbs_up", last + 1)]
   const complete = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const rows = [...plan, ...stated, ...status, ...endReaction(run, work, "thumbs_up", last + 1)]
-    if (yield* runs.complete(run.id, work.lease.token, analysis, rows, now, recorded)) return true
+    const completing = runs.complete(run.id, work.lease.token, analysis, rows, now, recorded)
+    const settling = receipts.settle(events, eventOutcome(outcome), now)
+    const completed = Effect.tap(completing, (isStored) => (isStored ? settling : Effect.void))
+    if (yield* (yield* Outbox).together(completed)) return true
     // The response to an earlier attempt may have been lost: then the analysis is stored.
     return (yield* runs.get(run.id))?.status === "publishing"
   })
@@ -105,8 +130,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, given: ReviewW
     models: analysis.models
   })
   yield* publish(run.targetKey)
-  const skipReason = skippedReason(analysis)
-  return skipReason === undefined ? reviewed(run.id) : skipped(skipReason, run.id)
+  return outcome
 })
 
 const isNewIn =

@@ -45,6 +45,7 @@ import { replyEntry } from "../conversation/ReplyRun.ts"
 import { reviewEntry } from "./ReviewRun.ts"
 import { makeSlots, once } from "./ReviewSlots.ts"
 import type { ReviewSlots } from "./ReviewSlots.ts"
+import { eventOutcome } from "./RunOutcome.ts"
 import type { RunOutcome } from "./RunOutcome.ts"
 import { WorkspaceScheduler } from "../scheduling/WorkspaceScheduler.ts"
 
@@ -238,7 +239,8 @@ const work = Effect.fnUntraced(function* (
     // Deliveries of the same head may have joined while the review ran, and it may have been cancelled.
     const over = (yield* queue.get(entry.id)) ?? entry
     const settled = settlementOf(outcome, over)
-    if (settled !== undefined) yield* receipts.settle(over.events, settled, now)
+    const unsettled = over.events.filter((id) => !isSettled(outcome, id))
+    if (settled !== undefined) yield* receipts.settle(unsettled, settled, now)
     if (settled !== undefined && over.change.target.kind === "push") yield* followStream(over.targetKey)
     const ended = finish._tag === "Retry" && finish.counted ? "retried" : attemptOutcome[outcome._tag]
     yield* Metric.update(Metric.withAttributes(Metrics.runAttempts, { outcome: ended }), 1)
@@ -332,17 +334,19 @@ const logFailure = (entry: Entry, outcome: RunOutcome, finish: Finish, attempts:
   })
 }
 
+/** Returns whether the outcome of a delivery was recorded together with the analysis. */
+const isSettled = (outcome: RunOutcome, eventId: string): boolean =>
+  (outcome._tag === "Reviewed" || outcome._tag === "Skipped") && outcome.settled?.includes(eventId) === true
+
 /** Returns the outcome for the receipts of an entry, or undefined while the entry has not ended. */
 const settlementOf = (outcome: RunOutcome, ended: Entry) => {
   if (ended.status === "cancelled") return { outcome: "cancelled", reason: ended.reason } as const
   if (ended.status === "waiting" || ended.status === "ready" || ended.status === "superseded") return undefined
   switch (outcome._tag) {
     case "Reviewed":
-      return { outcome: "executed", runId: outcome.runId } as const
     case "Skipped":
-      return { outcome: "skipped", reason: outcome.reason, runId: outcome.runId } as const
     case "Failed":
-      return { outcome: "failed", reason: outcome.reason, runId: outcome.runId } as const
+      return eventOutcome(outcome)
     case "Cancelled":
     case "Released":
     case "Waiting":

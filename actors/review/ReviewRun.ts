@@ -24,9 +24,9 @@ import type { Run } from "../../src/store/Runs.ts"
 import type { StoreError } from "../../src/database/StoreError.ts"
 import type { CiEvidence } from "../../src/engine/CiEvidence.ts"
 import { analyseChange, toAnalyzing } from "./AnalyseChange.ts"
-import { awaitCi } from "./AwaitCi.ts"
+import { awaitCi, awaitsCi } from "./AwaitCi.ts"
 import { loadReadable } from "./HostCredential.ts"
-import { announce, completeRun, publish, refuseRun, reviewInProgress, skipRun } from "./EndRun.ts"
+import { announce, beginAnnounced, completeRun, publish, refuseRun, reviewInProgress, skipRun } from "./EndRun.ts"
 import { findRequest } from "./ReviewRequest.ts"
 import { watchHead } from "./ReplacedHead.ts"
 import { routedWork } from "./ReviewSubject.ts"
@@ -133,12 +133,16 @@ const review = Effect.fnUntraced(function* (opened: Run, given: ReviewWork, watc
     configHash: snapshot.hash,
     verdict
   }
-  const run = yield* runs.begin(begun, lease.token, yield* Clock.currentTimeMillis)
+  const over = yield* overAuthorLimit(work, change)
+  // While CI is awaited, and without a review, the head gets no pending status.
+  const isAnnounced = over === undefined && !awaitsCi(work)
+  const run = yield* isAnnounced
+    ? beginAnnounced(begun, work)
+    : runs.begin(begun, lease.token, yield* Clock.currentTimeMillis)
   if (run === undefined) return failed({ _tag: "TakenOver" }, false)
   yield* Effect.annotateCurrentSpan({ run: run.id, head, event_id: entry.events.join(" ") })
   yield* Effect.logInfo("run started", { run_id: run.id, repository: change.repo.fullName, head })
   yield* (yield* Progress).publish({ _tag: "Started", workspace, targetKey, runId: run.id, head })
-  const over = yield* overAuthorLimit(work, change)
   if (over !== undefined) return yield* refuseRun(run, work, over)
   return yield* execute(run, subject, work, watch)
 })
@@ -182,7 +186,8 @@ const execute = Effect.fnUntraced(
     const ci = subject._tag === "Review" ? yield* awaitCi(run, work) : undefined
     if (ci?._tag === "Waiting") return ci
     // The final status must come after the pending one.
-    const analysing = Effect.all([analysisOf(run, subject, work, ci?.evidence), announce(run, work)], {
+    const announcing = awaitsCi(work) ? announce(run, work) : Effect.void
+    const analysing = Effect.all([analysisOf(run, subject, work, ci?.evidence), announcing], {
       concurrency: "unbounded"
     }).pipe(Effect.provideService(ModelRun, yield* modelAccount(run, work)))
     const [analysis] = yield* Effect.raceFirst(analysing, watchHead(run, work, heads, cancelled))

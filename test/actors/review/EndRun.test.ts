@@ -7,10 +7,10 @@ import * as Publisher from "../../../actors/publishing/ChangePublisher.ts"
 import { completeRun } from "../../../actors/review/EndRun.ts"
 import { LeaseToken } from "../../../src/domain/FencingToken.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
+import type { Analysis } from "../../../src/domain/Analysis.ts"
 import { targetKey } from "../../../src/domain/Change.ts"
 import type { Analysis } from "../../../src/domain/Analysis.ts"
 import type { Change } from "../../../src/domain/Change.ts"
-import { newId } from "../../../src/domain/Ids.ts"
 import { NodeIdentity } from "../../../src/domain/NodeIdentity.ts"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { Forges } from "../../../src/forge/Forges.ts"
@@ -18,11 +18,12 @@ import * as Logging from "../../../src/observability/logs/Logging.ts"
 import { Outputs } from "../../../src/outputs/Outputs.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { Outbox } from "../../../src/store/Outbox.ts"
+import { Receipts } from "../../../src/store/Receipts.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 import { actorStores, testForges, testSnapshotWith } from "../../harness/ActorParts.ts"
 import { testCluster } from "../../harness/TestCluster.ts"
 import { until } from "../../harness/UntilOnTestClock.ts"
-import { analysis, change } from "../../store/Fixtures.ts"
+import { analysis, change, event as storedEvent } from "../../store/Fixtures.ts"
 
 const states: Array<string> = []
 const log = new PassThrough()
@@ -60,6 +61,13 @@ const unread = {
   coverage: { ...clean.coverage, skipped: [{ path: "b.ts", reason: "max_files" as const, unread: true }] }
 }
 
+/** The configuration excludes all files. */
+const nothingRead: Analysis = {
+  ...clean,
+  coverage: { reviewed: [], skipped: [{ path: "a.ts", reason: "ignored" }], lines: 0 },
+  skipped: verbatimReason("nothing to review")
+}
+
 /** Nine of ten files were read. */
 const mostlyRead = {
   ...unread,
@@ -82,7 +90,9 @@ const complete = Effect.fnUntraced(function* (reviewed: Change, review: Review, 
   const workspace = snapshot.workspaces.get("app")
   const profile = snapshot.triggers.get("main")
   const queue = yield* Queue
-  const event = { change: reviewed, configHash: "c", priority: 10, dueAt: 0, admittedAt: 0, eventId: newId() }
+  const receipt = storedEvent()
+  yield* (yield* Receipts).store(receipt)
+  const event = { change: reviewed, configHash: "c", priority: 10, dueAt: 0, admittedAt: 0, eventId: receipt.id }
   const [admitted] = yield* queue.admit([event])
   const entry = yield* queue.get(admitted?.entryId ?? "")
   if (workspace === undefined || profile === undefined || entry === undefined) return yield* Effect.die("no work")
@@ -93,12 +103,12 @@ const complete = Effect.fnUntraced(function* (reviewed: Change, review: Review, 
   if (run === undefined) return yield* Effect.die("the run has not begun")
   yield* runs.move(run.id, LeaseToken.make(1), "analyzing", 2)
   states.length = 0
-  yield* completeRun(
+  const outcome = yield* completeRun(
     run,
     { entry, lease: { entryId: entry.id, token: LeaseToken.make(1) }, snapshot, workspace, profile },
     result
   )
-  return { run: run.id, eventId: event.eventId }
+  return { run: run.id, eventId: receipt.id, outcome }
 })
 
 /** Returns the state that the commit gets when a review ends with this analysis. */
@@ -125,6 +135,18 @@ layer(world)("the status of a reviewed commit", (it) => {
         assert.strictEqual((yield* statusAfter(index + 1, review, result)).states, expected)
       })
     )
+  )
+
+  it.effect("the outcome of the delivery is stored with the analysis", () =>
+    Effect.gen(function* () {
+      yield* Effect.forkChild(passTime)
+      const receipts = yield* Receipts
+      const read = yield* complete(change(50), {}, clean)
+      assert.include(yield* receipts.get(read.eventId), { outcome: "executed", runId: read.run })
+      assert.deepInclude(read.outcome, { _tag: "Reviewed", settled: [read.eventId] })
+      const skipped = yield* complete(change(51), {}, nothingRead)
+      assert.include(yield* receipts.get(skipped.eventId), { outcome: "skipped", runId: skipped.run })
+    })
   )
 
   it.effect("a run that publishes nothing is logged with its delivery when it ends", () =>
