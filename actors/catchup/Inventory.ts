@@ -131,7 +131,7 @@ const showStates = Effect.fnUntraced(function* ({ rows, trigger }: InventoryChec
   }
 })
 
-const logFailure = (trigger: string | undefined, error: Reason | string) =>
+const logUnchecked = (trigger: string | undefined, error: Reason | string) =>
   limitWarning(
     "inventory",
     (suppressed) =>
@@ -141,8 +141,8 @@ const logFailure = (trigger: string | undefined, error: Reason | string) =>
 
 const runCheck = (trigger: TriggerProfile, kind: ForgeKind, memory: InventoryMemory, state: Inventory | undefined) =>
   checkInventory(trigger, kind, memory, state).pipe(
-    Effect.tap((why) => (why === undefined ? Effect.void : logFailure(trigger.name, why))),
-    Effect.catch(({ message }) => logFailure(trigger.name, message)),
+    Effect.tap((why) => (why === undefined ? Effect.void : logUnchecked(trigger.name, why))),
+    Effect.catch(({ message }) => logUnchecked(trigger.name, message)),
     Effect.ensuring(
       Effect.sync(() => {
         memory.isRunning = false
@@ -179,7 +179,7 @@ export const layer = Singleton.make(
   Effect.gen(function* () {
     yield* countStart("Inventory")
     const memories = new Map<string, InventoryMemory>()
-    const scanning = Effect.catch(scan(memories), ({ message }) => logFailure(undefined, message))
+    const scanning = Effect.catch(scan(memories), ({ message }) => logUnchecked(undefined, message))
     yield* Effect.repeat(scanning, Schedule.spaced(scanInterval))
   }).pipe(Effect.scoped),
   { shardGroup }

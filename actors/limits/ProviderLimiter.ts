@@ -76,9 +76,6 @@ const slackMillis = 15_000
 /** Time after which `Release` is sent again, and `Pause`, whose sender does not depend on it, is given up. */
 const noticeTimeout = Duration.seconds(2)
 
-/** Warns once a minute for each provider: while the limiter is unavailable, every call and renewal fails. */
-const warn = (message: string, provider: string) => logFailure(message, { provider }, { about: provider })
-
 /** Implements the gateway's limiter with these actors. */
 export const limiterLayer = Layer.effect(
   Limiter,
@@ -94,7 +91,7 @@ export const limiterLayer = Layer.effect(
               orElse: () => Effect.succeed({ _tag: "Later", retryAfterMillis: slackMillis } as const)
             }),
             Effect.catch((error) =>
-              Effect.as(warn("provider limiter unavailable", provider)(error), {
+              Effect.as(logFailure("provider limiter unavailable", { provider }, { about: provider })(error), {
                 _tag: "Later",
                 retryAfterMillis: slackMillis
               } as const)
@@ -105,9 +102,15 @@ export const limiterLayer = Layer.effect(
       pause: (provider, millis) =>
         clientOf(provider)
           .Pause({ millis })
-          .pipe(Effect.timeoutOption(noticeTimeout), Effect.catch(warn("pause of a provider not shared", provider))),
+          .pipe(
+            Effect.timeoutOption(noticeTimeout),
+            Effect.catch(logFailure("pause of a provider not shared", { provider }, { about: provider }))
+          ),
       renew: (provider, ids) =>
-        Effect.catch(clientOf(provider).Renew({ ids }), warn("permits of a provider not renewed", provider))
+        Effect.catch(
+          clientOf(provider).Renew({ ids }),
+          logFailure("permits of a provider not renewed", { provider }, { about: provider })
+        )
     })
   })
 )

@@ -225,7 +225,7 @@ const work = Effect.fnUntraced(function* (
     retry.attempts,
     now + backoffMillis(retry.backoff, entry.attempts + 1, yield* Random.next)
   )
-  yield* logFailure(entry, outcome, finish, retry.attempts)
+  yield* logUnfinished(entry, outcome, finish, retry.attempts)
   const end = queue.finish(lease, finish)
   // While the queue is unavailable this retries for as long as the lease may last; then the entry may have another owner. A stop does not
   // wait.
@@ -319,7 +319,7 @@ const finishOf = (outcome: RunOutcome, entry: Entry, attempts: number, retryAt: 
 }
 
 /** Logs a failed or interrupted attempt with what follows. The end of a run is logged with the run (RunLog.ts). */
-const logFailure = (entry: Entry, outcome: RunOutcome, finish: Finish, attempts: number) => {
+const logUnfinished = (entry: Entry, outcome: RunOutcome, finish: Finish, attempts: number) => {
   const about = { workspace: entry.workspace, target: entry.targetKey, entry_id: entry.id, event_id: entry.events }
   if (outcome._tag === "Released")
     return Effect.logWarning("review interrupted by the stop of the node, another attempt continues it", about)

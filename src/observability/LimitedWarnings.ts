@@ -33,12 +33,10 @@ export const logFailure =
     fields: Readonly<Record<string, unknown>> = {},
     { about, level = "Warn" }: { readonly about?: string; readonly level?: "Error" | "Warn" } = {}
   ) =>
-  (error: { readonly message: string }): Effect.Effect<void> =>
-    limitWarning(
-      message,
-      (suppressed) => Effect.logWithLevel(level)(message, { ...fields, error: error.message, suppressed }),
-      about
-    )
+  (error: { readonly message: string }): Effect.Effect<void> => {
+    const log = level === "Error" ? Effect.logError : Effect.logWarning
+    return limitWarning(message, (suppressed) => log(message, { ...fields, error: error.message, suppressed }), about)
+  }
 
 /** Returns a handler of failures that gives only the first one to `handle`. */
 export const onFirst = <E>(handle: (error: E) => Effect.Effect<void>): ((error: E) => Effect.Effect<void>) => {

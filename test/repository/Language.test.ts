@@ -45,13 +45,13 @@ interface Parsed {
 }
 
 /** A log of Effect, or the one form of log lines about failures (LimitedWarnings.ts). */
-const isLog = ({ arguments: [first], callee }: CallExpression): boolean =>
-  callee.type === "MemberExpression"
-    ? callee.object.type === "Identifier" &&
-      callee.object.name === "Effect" &&
-      callee.property.type === "Identifier" &&
-      /^log(?!WithLevel)[A-Z]/.test(callee.property.name)
-    : callee.type === "Identifier" && callee.name === "logFailure" && first?.type === "Literal"
+const isLog = ({ callee }: CallExpression): boolean =>
+  (callee.type === "Identifier" && callee.name === "logFailure") ||
+  (callee.type === "MemberExpression" &&
+    callee.object.type === "Identifier" &&
+    callee.object.name === "Effect" &&
+    callee.property.type === "Identifier" &&
+    /^log[A-Z]/.test(callee.property.name))
 
 /** Returns the texts that an expression may have as its value or at its end. */
 const endings = (node: Node): ReadonlyArray<Node> => {

@@ -139,7 +139,7 @@ const exhausted = (failures: ReadonlyArray<FailedModel>): GatewayError => {
   })
 }
 
-const logFailure = (
+const logFailedModel = (
   entry: ModelEntry,
   { kind, why, advice = gatewayAdvice[kind] }: Failure,
   next: ModelEntry | undefined
@@ -179,7 +179,7 @@ export const callChain = Effect.fn("llm.call")(function* (
     }
     failures.push({ model: modelKey(entry), failed: outcome.failure })
     const next = outcome.failure.next && time.leftMillis > 0 ? chain[at + 1] : undefined
-    yield* logFailure(entry, outcome.failure, next)
+    yield* logFailedModel(entry, outcome.failure, next)
     if (next === undefined) break
     const labels = { provider: entry.provider, model: entry.model, reason: outcome.failure.kind }
     yield* Metric.update(Metric.withAttributes(Metrics.modelFallbacks, labels), 1)
