@@ -47,9 +47,7 @@ export const makeAdminClient = (send: SendCall): Effect.Effect<AdminClient> =>
   })
 
 /** The address of a service. The user who may open the socket needs no token. */
-type AdminEndpoint =
-  | { readonly url: string; readonly token?: Redacted.Redacted }
-  | { readonly socketPath: string }
+type AdminEndpoint = { readonly url: string; readonly token?: Redacted.Redacted } | { readonly socketPath: string }
 
 const timeoutMillis = 15_000
 const maxReplyBytes = 64 * 1024 * 1024
