@@ -205,18 +205,19 @@ const takeStep = Effect.fnUntraced(function* (
       return false
     }
     const isLast = run.status === "publishing" && rest.every((other) => other.runId !== run.id)
-    const ending = isLast ? recordEnd(run, configuredWorkspace) : undefined
+    const ending = isLast ? Effect.map(recordEnd(run, configuredWorkspace), (end) => ({ end })) : undefined
     const {
       check,
-      following: end,
+      following: ended,
       isSent,
       row: unsent
     } = isWithheld(workspace, row)
       ? yield* withholdRow(hold, run, row, ending)
       : yield* sendRow(hold, run, workspace, withPartNote(row, siblings), siblings, ending)
     if (check !== "newest") yield* dropStale(hold, run, check, [unsent, ...rest])
-    if (end !== undefined) yield* reportEnd(run, configuredWorkspace, end)
-    else if (!isSent || isLast) yield* settleRun(run)
+    if (ended?.end !== undefined) yield* reportEnd(run, configuredWorkspace, ended.end)
+    // Nothing was recorded together with the row.
+    else if (ended === undefined && (!isSent || isLast)) yield* settleRun(run)
     return isSent
   }
   return false
