@@ -48,7 +48,7 @@ export interface SendResult<F = undefined> {
   readonly row: Publication
   /** True if the row was sent and added no further row, so that the outbox as read before is current. */
   readonly isSent: boolean
-  /** What was recorded together with the end of the row. */
+  /** Facts that were recorded together with the end of the row. */
   readonly following: F | undefined
 }
 
