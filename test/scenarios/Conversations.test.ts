@@ -127,22 +127,22 @@ it.each(isWhole ? ForgeKind.literals : takeTurn("AICR_TEST_CONVERSATIONS", ["git
     expect(replies()[1]?.body).toContain("**Withdrawn.**\n\nYou are right.")
     await waitUntil(() => getThread(comment).body?.includes("Withdrawn") === true, { timeout: 30_000, describe })
     expect(below()).toHaveLength(1)
-    const asked = () => model.requests.filter(({ text }) => text.includes("Write the reply"))
-    expect(asked()).toHaveLength(3)
+    const replyCalls = () => model.requests.filter(({ text }) => text.includes("Write the reply"))
+    expect(replyCalls()).toHaveLength(3)
 
-    // Quoted commands and those in code are none. The comments after them are replied to later.
+    // Commands in quotations and in code are none. Comments after them are decided later.
     await writeComment(forge, pull, "ada", "> /aicr explain 2\n\nI wrote that.")
     await writeComment(forge, pull, "ada", "```\n/aicr explain 2\n/aicr review\n```\nstarts it, and `/aicr help`, too.")
     await writeComment(forge, pull, "ada", "/aicr explain 2", comment)
     await waitUntil(() => replies().length === 3, { timeout: 30_000, describe })
     expect(replies()[2]?.body).toContain(`It is about \`${untyped.quote}\`.`)
-    expect(asked().at(-1)?.text).toContain(untyped.message)
+    expect(replyCalls().at(-1)?.text).toContain(untyped.message)
     await writeComment(forge, pull, "ada", "/aicr explain 1", comment)
     await waitUntil(() => replies().length === 4, { timeout: 30_000, describe })
-    expect(asked().at(-1)?.text).toContain("state: withdrawn")
+    expect(replyCalls().at(-1)?.text).toContain("state: withdrawn")
     await writeComment(forge, pull, "ada", "/aicr explain 9")
     await waitUntil(() => below("lists no finding with the number 9").length === 1, { timeout: 30_000, describe })
-    expect(asked()).toHaveLength(5)
+    expect(replyCalls()).toHaveLength(5)
     expect(below()).toHaveLength(1)
     expect(below("It is about")).toHaveLength(0)
     forge.expectContract()
@@ -163,7 +163,7 @@ it.each(isWhole ? ForgeKind.literals : takeTurn("AICR_TEST_CONVERSATIONS", ["git
     expect(shown.out).toContain("No record of this person is stored.")
     expect(listErasures(folder)).toEqual(["unknown", "unknown", "done", "done", "done"])
   },
-  180_000
+  240_000
 )
 
 /** Writes of a reply: its reaction, and its text. `lost`: the host has executed the write when the process is killed. */

@@ -300,8 +300,13 @@ it("has its words in the message to maintainers, and nowhere else", { timeout: 4
   const { body: story } = await admin.get("/story?repo=team/one&number=1")
   expect(story).toMatchObject({ findings: [{ outcome: "dismissed", title: "", path: "" }] })
   expect(maintainers.got).toHaveLength(1)
+  expect((await fetch(path)).status).toBe(200)
   const found = [...(await outputs(admin)), ["events", live.map((text) => text()).join("\n")] as const]
   expect(found.find(([place]) => place === "replay")?.[1]).toContain('"statement"')
+  // The process that was started last has these counts.
+  const metrics = found.find(([place]) => place === "metrics")?.[1]
+  expect(metrics).toMatch(/^aicr_agent_calls_total\{(?=.*"list_findings")(?=.*"done").*\} 1$/m)
+  expect(metrics).toMatch(/^aicr_shared_reviews_total\{.*"shown".*\} 1$/m)
   for (const [place, text] of found)
     for (const word of words) expect([place, text.includes(word)]).toEqual([place, false])
   // A saved view has what its owner typed, without a count of what it finds.

@@ -97,6 +97,20 @@ it("decides what became of each finding, within a minute of the end of its chang
   const session = await AdminSession.open(at.aicr.url)
   const { body } = await session.get("/stats")
   expect(JSON.stringify(body)).toContain('"open_at_merge":2')
+  const counted = async () => {
+    const metrics = await (await fetch(`${at.aicr.url}/metrics`)).text()
+    const outcomes = metrics.matchAll(/^aicr_settled_findings_total\{.*outcome="(\w+)".*\} (\d+)$/gm)
+    const [, ends] = /^aicr_settling_duration_seconds_count(?:\{.*\})? (\d+)$/m.exec(metrics) ?? []
+    return [...[...outcomes].map(([, outcome, count]) => `${outcome} ${count}`).toSorted(), `ends ${ends}`].join(", ")
+  }
+  let last = ""
+  await waitUntil(
+    async () => {
+      last = await counted()
+      return last === "dismissed 1, fixed 2, open 1, open_at_merge 2, ends 6"
+    },
+    { describe: () => last }
+  )
 }, 120_000)
 
 it("decides about a merge that no delivery reported", async () => {

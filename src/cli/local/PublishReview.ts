@@ -16,6 +16,7 @@ import { withSettings } from "../../domain/RepositorySettings.ts"
 import { Runs } from "../../store/Runs.ts"
 import { inEnglish } from "../../text/en.ts"
 import { ExitWith } from "../Exit.ts"
+import { count } from "../Wording.ts"
 import type { FoundChange } from "./FindChange.ts"
 
 export interface PublishedReview {
@@ -39,7 +40,7 @@ export const publishReview = Effect.fn("publishReview")(function* (
   // A message that only maintainers get cannot be repeated, and the other texts say that it was sent.
   if (analysis.private !== undefined)
     return yield* failed(
-      "the review has problems for maintainers only (review.private), which only the service delivers: let it review the change"
+      `nothing is published, because the review has ${count(analysis.private.length, "problem")} for maintainers only (review.private), which only the service delivers: let it review the change`
     )
   const [runs, outbox, outputs] = [yield* Runs, yield* Outbox, yield* Outputs]
   const publisherOf = yield* publishers

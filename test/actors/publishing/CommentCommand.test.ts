@@ -1,6 +1,6 @@
 /** Comment commands at a host that refuses: a limited number of requests, and a recorded outcome with the reason. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Context, Effect, Layer, Ref } from "effect"
+import { Clock, Context, Effect, Layer, Metric, Ref } from "effect"
 import { TestClock } from "effect/testing"
 import * as Publisher from "../../../actors/publishing/ChangePublisher.ts"
 import * as Scheduler from "../../../actors/scheduling/WorkspaceScheduler.ts"
@@ -280,13 +280,22 @@ describe("a command with a comment", () => {
     }).pipe(Effect.provide(world(at)))
   )
 
-  it.effect("shows that it was read and executed", () =>
+  it.effect("shows that it was read and executed, and is counted", () =>
     Effect.gen(function* () {
       const runs = yield* Runs
+      const paused = Effect.map(Metric.snapshot, (all) =>
+        all.flatMap(({ attributes, id, state }) =>
+          id === "aicr_comment_commands_total" && attributes?.["command"] === "pause" && "count" in state
+            ? [[attributes["outcome"], state.count]]
+            : []
+        )
+      )
+      assert.deepStrictEqual(yield* paused, [])
       const { event } = yield* settled({ command: { name: "pause" }, comment })
       assert.deepStrictEqual([event?.outcome, event?.outcomeReason], ["executed", { _tag: "ReviewsPaused" }])
       assert.deepStrictEqual(yield* reactions, ["eyes", "thumbs_up"])
       assert.strictEqual((yield* runs.findReview(key, "h1")).pausedBy, "dana")
+      assert.deepStrictEqual(yield* paused, [["executed", 1]])
     }).pipe(Effect.provide(world("createComment")))
   )
 
