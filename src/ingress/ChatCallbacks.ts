@@ -8,7 +8,7 @@ import type { Inbound } from "../chat/Inbound.ts"
 import { findCallbackReader } from "../chat/ReadConnection.ts"
 import { storeInbound } from "../chat/StoreInbound.ts"
 import type { ConfigStore } from "../config/ConfigStore.ts"
-import { limitWarning } from "../observability/LimitedWarnings.ts"
+import { limitWarning, logFailure } from "../observability/LimitedWarnings.ts"
 import { chatCallbacks } from "../observability/Metrics.ts"
 import type { ChatRequests } from "../store/ChatRequests.ts"
 import type { IngressResponse } from "./Responses.ts"
@@ -75,9 +75,7 @@ export const makeChatCallbacks = ({ config, facts, requests }: Parts): ChatCallb
         Effect.as(toResponse(outcome.reply)),
         Effect.catchTag("StoreError", (error) =>
           Effect.andThen(
-            limitWarning("chat callback store", (suppressed) =>
-              Effect.logError("chat message not stored", { connection, error: error.message, suppressed })
-            ),
+            logFailure("chat message not stored", { connection }, { level: "Error" })(error),
             Effect.succeed(Responses.unavailable("store_unavailable"))
           )
         )

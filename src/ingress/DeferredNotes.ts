@@ -4,7 +4,7 @@
  * because the queue reports the same again; a decision and a repetition are not counted.
  */
 import { Clock, Context, Effect } from "effect"
-import { limitWarning } from "../observability/LimitedWarnings.ts"
+import { logFailure } from "../observability/LimitedWarnings.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { EventNotes } from "../store/Receipts.ts"
 
@@ -62,24 +62,13 @@ export class DeferredNotes {
           )
     const note = notes.decided.length + notes.duplicates.length === 0 ? Effect.void : receipts.note(notes)
     return Effect.andThen(
-      Effect.catch(settle, (error) =>
-        limitWarning("superseded events", (suppressed) =>
-          Effect.logWarning("superseded events not marked", {
-            events: eventIds.length,
-            error: error.message,
-            suppressed
-          })
-        )
-      ),
-      Effect.catch(note, (error) =>
-        limitWarning("notes of deliveries", (suppressed) =>
-          Effect.logWarning("decisions and repetitions of deliveries not recorded", {
-            decisions: notes.decided.length,
-            duplicates: notes.duplicates.length,
-            error: error.message,
-            suppressed
-          })
-        )
+      Effect.catch(settle, logFailure("superseded events not marked", { events: eventIds.length })),
+      Effect.catch(
+        note,
+        logFailure("decisions and repetitions of deliveries not recorded", {
+          decisions: notes.decided.length,
+          duplicates: notes.duplicates.length
+        })
       )
     )
   })

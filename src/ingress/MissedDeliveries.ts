@@ -7,7 +7,7 @@ import { ConfigStore } from "../config/ConfigStore.ts"
 import type { CatchUpOccasion } from "../domain/CatchUpOccasion.ts"
 import { isCalledByHosts } from "../domain/Kinds.ts"
 import type { TriggerKind } from "../domain/Kinds.ts"
-import { limitWarning } from "../observability/LimitedWarnings.ts"
+import { logFailure } from "../observability/LimitedWarnings.ts"
 import { CatchUps } from "../store/CatchUps.ts"
 
 /** Time in which refusals share a request, and after which one that could not be stored is repeated. */
@@ -21,10 +21,8 @@ const request = (occasion: CatchUpOccasion, covers: (kind: TriggerKind) => boole
     yield* (yield* CatchUps).request(names, occasion, yield* Clock.currentTimeMillis)
     return true
   }).pipe(
-    Effect.catch(({ message }) =>
-      limitWarning("missed deliveries", (suppressed) =>
-        Effect.logWarning("search for missed changes not requested, retry scheduled", { error: message, suppressed })
-      ).pipe(Effect.as(false))
+    Effect.catch((error) =>
+      Effect.as(logFailure("search for missed changes not requested, retry scheduled")(error), false)
     )
   )
 

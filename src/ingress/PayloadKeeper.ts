@@ -5,7 +5,7 @@
 import { Context, Effect } from "effect"
 import type { ConfigStore } from "../config/ConfigStore.ts"
 import { listCredentials } from "../config/ListCredentials.ts"
-import { limitWarning } from "../observability/LimitedWarnings.ts"
+import { logFailure } from "../observability/LimitedWarnings.ts"
 import { Payloads } from "../store/Payloads.ts"
 import type { Admits, DeliveryPayload } from "../store/Payloads.ts"
 import { censored, isCredentialName, redactForms, redactValues } from "../observability/Redaction.ts"
@@ -179,15 +179,7 @@ export class PayloadKeeper {
     // Deliveries are received between two bodies.
     return Effect.forEach(waiting, (delivery) => Effect.map(Effect.yieldNow, () => this.#clean(delivery))).pipe(
       Effect.flatMap((payloads) => Context.get(this.#context, Payloads).store(payloads, this.#limits.max_count)),
-      Effect.catch((error) =>
-        limitWarning("payloads", (suppressed) =>
-          Effect.logWarning("bodies of deliveries not stored", {
-            deliveries: waiting.length,
-            error: error.message,
-            suppressed
-          })
-        )
-      )
+      Effect.catch(logFailure("bodies of deliveries not stored", { deliveries: waiting.length }))
     )
   })
 }

@@ -4,7 +4,7 @@
  */
 import { Context, Duration, Effect } from "effect"
 import type { ForgeKind } from "../domain/Kinds.ts"
-import { limitWarning } from "../observability/LimitedWarnings.ts"
+import { logFailure } from "../observability/LimitedWarnings.ts"
 import { RejectedSignatures } from "../store/RejectedSignatures.ts"
 import type { AddressClass, RejectedSignature } from "../store/RejectedSignatures.ts"
 
@@ -77,9 +77,7 @@ export class SignatureCounts {
         Effect.catch((error) => {
           const newest = Math.max(...items.map(({ hour }) => hour))
           for (const item of items) if (item.hour > newest - maxHours * hourMillis) this.#add(item)
-          return limitWarning("rejected signatures", (suppressed) =>
-            Effect.logWarning("rejected signatures not stored, retry scheduled", { error: error.message, suppressed })
-          )
+          return logFailure("rejected signatures not stored, retry scheduled")(error)
         }),
         Effect.ensuring(
           Effect.sync(() => {

@@ -3,7 +3,7 @@
  * that no trigger has, and each report waits for minutes.
  */
 import { Effect } from "effect"
-import { limitWarning } from "../observability/LimitedWarnings.ts"
+import { logFailure } from "../observability/LimitedWarnings.ts"
 import type { Receipts } from "../store/Receipts.ts"
 import type { KeyScope } from "./ApiKeys.ts"
 
@@ -67,12 +67,6 @@ export class WaitingReports {
         }
         this.#countedAt = now
       })
-    }).pipe(
-      Effect.catch(({ message }) =>
-        limitWarning("waiting reports", (suppressed) =>
-          Effect.logWarning("waiting reports not counted", { error: message, suppressed })
-        )
-      )
-    )
+    }).pipe(Effect.catch(logFailure("waiting reports not counted")))
   }
 }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { limitWarning, WarningLimits } from "../../src/observability/LimitedWarnings.ts"
+import { limitWarning, logFailure, onFirst, WarningLimits } from "../../src/observability/LimitedWarnings.ts"
 
 describe("a limited warning", () => {
   it.effect("runs once a minute for each name, with the number of those since the last", () => {
@@ -34,5 +34,30 @@ describe("a limited warning", () => {
       yield* warn("thing-29")
       assert.strictEqual(warned.at(-1), "thing-29 40")
     }).pipe(Effect.provideService(WarningLimits, new Map()))
+  })
+})
+
+describe("a failure after which its caller continues", () => {
+  const failure = { message: "disconnected" }
+
+  it.effect("is logged with its fields and level, once a minute for each thing that it is about", () => {
+    const lines: Array<unknown> = []
+    const logger = Logger.make(({ logLevel, message }) => lines.push([logLevel, message]))
+    const log = (about: string) => logFailure("not stored", { part: about }, { about, level: "Error" })(failure)
+    return Effect.gen(function* () {
+      for (const about of ["a", "a", "b"]) yield* log(about)
+      yield* logFailure("not read")(failure)
+      assert.deepStrictEqual(lines, [
+        ["Error", ["not stored", { part: "a", error: "disconnected", suppressed: 0 }]],
+        ["Error", ["not stored", { part: "b", error: "disconnected", suppressed: 1 }]],
+        ["Warn", ["not read", { error: "disconnected", suppressed: 0 }]]
+      ])
+    }).pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(WarningLimits, new Map()))
+  })
+
+  it.effect("is handled once where the first one is enough", () => {
+    let handled = 0
+    const handle = onFirst(() => Effect.sync(() => void handled++))
+    return Effect.map(Effect.forEach([failure, failure, failure], handle), () => assert.strictEqual(handled, 1))
   })
 })
