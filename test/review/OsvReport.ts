@@ -1,6 +1,7 @@
 /**
- * A report of osv-scanner 2 in SARIF, in the form that its documents and its own tests have: each package is a result about its lock file as a
- * whole, whose URI is absolute, or relative to the workspace of GitHub's actions.
+ * A report of osv-scanner in SARIF, with the fields and values that the printer of version 2.5.0 wrote, compiled from its sources, for packages
+ * with these advisories; lists without entries are shortened. Each package is a result about its lock file as a whole, whose URI is absolute, or
+ * relative to `/github/workspace`.
  */
 interface Advisory {
   readonly id: string
@@ -70,7 +71,6 @@ export const osvReport = (advisories: ReadonlyArray<Advisory>): string =>
             extensions: []
           },
           artifacts: advisories.map(({ uri }) => ({ location: { uri, index: -1 }, length: -1, parentIndex: -1 })),
-          columnKind: "utf16CodeUnits",
           invocations: [],
           results: advisories.map(toResult)
         }
