@@ -144,7 +144,7 @@ export const startReviewed = async (
       review: {
         output_language: "en",
         verification: "off",
-        conversation: { limits: { thread: 100, person_hour: 1000, change_day: 1000 } },
+        conversation: { limits: { thread: 1000, person_hour: 1000, change_day: 1000 } },
         ...settings
       },
       queue: { kind: "sqlite", sqlite: { path: join(directory, "queue.db") }, workers },
