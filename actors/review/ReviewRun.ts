@@ -106,7 +106,7 @@ const review = Effect.fnUntraced(function* (opened: Run, given: ReviewWork, watc
 
   const runs = yield* Runs
   const { earlier, pausedBy } = yield* runs.findReview(targetKey, head)
-  if (earlier !== undefined && (earlier.id === opened.id || isSameReview(earlier, change))) {
+  if (earlier !== undefined && (earlier.id === opened.id || isSameReview(earlier, entry.id, change))) {
     if (earlier.id !== opened.id) yield* skipRun(opened, routed, { _tag: "HeadReviewed", run: earlier.id })
     yield* publish(targetKey)
     return reviewed(earlier.id)
@@ -165,9 +165,13 @@ const overAuthorLimit = Effect.fnUntraced(function* (
   return counted ? undefined : { _tag: "AuthorLimit", author: change.author?.username ?? author, count: max }
 })
 
-/** True if the target branch is the same and the review was not requested again after it was published. */
-const isSameReview = (earlier: Run, change: Change): boolean =>
-  haveSameBase(earlier.change, change) && (earlier.status === "publishing" || change.requestedBy === undefined)
+/**
+ * True if the target branch is the same and the review was not requested again after it was published. A process may end after its review was
+ * published and before its entry ended.
+ */
+const isSameReview = (earlier: Run, entryId: string, change: Change): boolean =>
+  haveSameBase(earlier.change, change) &&
+  (earlier.status === "publishing" || earlier.entryId === entryId || change.requestedBy === undefined)
 
 /** Analyses the change and saves the result. */
 const execute = Effect.fnUntraced(

@@ -86,15 +86,24 @@ const change = (baseRef: string): Change => ({
 })
 const target = targetKey(change("main"))
 
+const admit = Effect.fnUntraced(function* (eventId: string, reviewed: Change) {
+  const [admitted] = yield* (yield* Queue).admit([
+    { eventId, change: reviewed, configHash: "c", priority: 10, dueAt: 0, admittedAt: 0 }
+  ])
+  return admitted?.entryId ?? ""
+})
+
+const wake = Effect.gen(function* () {
+  const schedulerOf = yield* Scheduler.WorkspaceScheduler.client
+  yield* Effect.forkChild(schedulerOf("w").Wake())
+})
+
 /** Handles a delivery of the host with a new base of the pull request. */
 const deliver = Effect.fnUntraced(function* (eventId: string, baseRef: string) {
   yield* Ref.set((yield* Host).base, baseRef)
-  const [admitted] = yield* (yield* Queue).admit([
-    { eventId, change: change(baseRef), configHash: "c", priority: 10, dueAt: 0, admittedAt: 0 }
-  ])
-  const schedulerOf = yield* Scheduler.WorkspaceScheduler.client
-  yield* Effect.forkChild(schedulerOf("w").Wake())
-  return admitted?.entryId ?? ""
+  const entry = yield* admit(eventId, change(baseRef))
+  yield* wake
+  return entry
 })
 
 const reviewed = (...expected: ReadonlyArray<string>) =>
@@ -113,9 +122,9 @@ const cancel = Effect.gen(function* () {
 })
 
 /** Stores a review of the head into this branch, published or about to be. */
-const earlier = Effect.fnUntraced(function* (baseRef: string, status: "publishing" | "succeeded") {
+const earlier = Effect.fnUntraced(function* (baseRef: string, status: "publishing" | "succeeded", entryId = "earlier") {
   const runs = yield* Runs
-  const begun = { entryId: "earlier", workspace: "w", targetKey: target, head: "h", base: "b", configHash: "c" }
+  const begun = { entryId, workspace: "w", targetKey: target, head: "h", base: "b", configHash: "c" }
   const run = yield* runs.begin({ ...begun, change: change(baseRef) }, LeaseToken.make(1), 0)
   if (run === undefined) throw new Error("nothing holds the entry")
   yield* runs.move(run.id, LeaseToken.make(1), "analyzing", 0)
@@ -175,3 +184,19 @@ for (const status of ["succeeded", "publishing"] as const) {
     })
   )
 }
+
+each("a requested review that was published is not repeated when its process ended before its entry", () =>
+  Effect.gen(function* () {
+    const requested = { ...change("main"), requestedBy: "ada" }
+    const entry = yield* admit("requested", requested)
+    yield* earlier("main", "succeeded", entry)
+    yield* wake
+    yield* ended(entry, "done")
+    yield* reviewed()
+    const again = yield* admit("requested again", requested)
+    yield* wake
+    yield* reviewed("main")
+    yield* cancel
+    yield* ended(again, "cancelled")
+  })
+)
