@@ -18,7 +18,7 @@ const mirrored = (folder: string): string =>
 /** Names of sources by folder, without their extension. */
 const sourcesByFolder = (files: ReadonlyArray<string>): ReadonlyMap<string, ReadonlyArray<string>> =>
   Map.groupBy(
-    files.filter((file) => /\.m?[tj]s$/.test(file)).map((file) => file.replace(/(?:\.d)?\.m?[tj]s$/, "")),
+    files.filter((file) => /\.m?[tj]sx?$/.test(file)).map((file) => file.replace(/(?:\.d)?\.m?[tj]sx?$/, "")),
     dirname
   )
 
