@@ -37,7 +37,7 @@ interface Request {
 interface Rendered {
   readonly html: string
   readonly requests: ReadonlyArray<Request>
-  /** What React reports about mistakes. */
+  /** Mistakes that React reports. */
   readonly errors: ReadonlyArray<string>
   readonly isRoute: (path: string) => boolean
   /** Paths of all pages, with names of their parameters. */
@@ -174,7 +174,7 @@ const checkPage = ({ errors, html, isRoute }: Rendered): void => {
 }
 
 /** Returns the session of a user with a role, and what the role may not request by the table of the service. */
-export const sessionOf = (role: AccessRole): Output<"GET /session"> => ({
+export const makeSession = (role: AccessRole): Output<"GET /session"> => ({
   username: "ops",
   role,
   refused: listRefusals(role),
@@ -205,7 +205,7 @@ export const renderPage = async (
   const rendered = await render({
     address: `/dashboard${canonical(address)}`,
     language,
-    replies: { "GET /session": sessionOf(role), ...replies }
+    replies: { "GET /session": makeSession(role), ...replies }
   })
   checkPage(rendered)
   const html = whole ? rendered.html : contentOf(rendered.html)

@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from "vitest"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { closedWindow, DownHost } from "../harness/DownHost.ts"
 import { isWhole } from "../harness/Samples.ts"
+import { waitUntil } from "../harness/Wait.ts"
 
 const hosts = isWhole("AICR_TEST_CATCH_UP")
   ? (["gitea", "forgejo", "github", "gitlab"] as const)
@@ -41,6 +42,8 @@ it.each(hosts)(
     const host = await DownHost.start(kind, { review: rules })
     onTestFinished(() => host[Symbol.asyncDispose]())
     const { aicr, forge } = host
+    // Only what is newer than the first search is found.
+    await waitUntil(() => host.searchedAt() > 0, { timeout: 30_000, describe: () => aicr.log })
     await forge.push("team/one", { branch: "old", from: "main", message: "Old", files: { "old.ts": "1\n" } })
 
     // The facts change at the host.

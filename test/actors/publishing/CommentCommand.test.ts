@@ -290,12 +290,16 @@ describe("a command with a comment", () => {
             : []
         )
       )
-      assert.deepStrictEqual(yield* paused, [])
+      const before = yield* paused
+      assert.notInclude(
+        before.map(([outcome]) => outcome),
+        "executed"
+      )
       const { event } = yield* settled({ command: { name: "pause" }, comment })
       assert.deepStrictEqual([event?.outcome, event?.outcomeReason], ["executed", { _tag: "ReviewsPaused" }])
       assert.deepStrictEqual(yield* reactions, ["eyes", "thumbs_up"])
       assert.strictEqual((yield* runs.findReview(key, "h1")).pausedBy, "dana")
-      assert.deepStrictEqual(yield* paused, [["executed", 1]])
+      assert.sameDeepMembers(yield* paused, [...before, ["executed", 1]])
     }).pipe(Effect.provide(world("createComment")))
   )
 
