@@ -1,4 +1,5 @@
 /** Confidence intervals of 95 %. Chance is seeded: equal values give equal intervals. Pure. */
+import { makeChance } from "./Chance.ts"
 
 export interface Interval {
   readonly low: number
@@ -25,21 +26,10 @@ export const wilson = (part: number, whole: number): Interval | undefined => {
   return { low: Math.max(0, centre - half), high: Math.min(1, centre + half) }
 }
 
-/** Returns numbers in [0, 1), the same ones for every call (mulberry32). */
-const makeChance = (): (() => number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 /** Returns the interval of a statistic of samples of `size` indices, drawn with replacement. */
 const bootstrap = (size: number, statistic: (indices: Uint32Array) => number | undefined): Interval | undefined => {
   if (size === 0) return undefined
-  const chance = makeChance()
+  const chance = makeChance(seed)
   const indices = new Uint32Array(size)
   const found: Array<number> = []
   for (let sample = 0; sample < resamples; sample++) {

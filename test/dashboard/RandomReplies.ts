@@ -1,5 +1,6 @@
 /** Makes replies of the administration from its own definition: whatever the definition permits, a page has to show. The same seed makes the same reply. */
 import { OpenApi } from "effect/http-api"
+import { makeChance } from "../../eval/Chance.ts"
 import { AdminHttpApi, adminPath } from "../../src/admin/api/AdminHttpApi.ts"
 import type { Replies } from "./RenderPage.ts"
 
@@ -25,17 +26,6 @@ export interface Kind {
   readonly items: number
   /** Text of a field without a form. */
   readonly text: (random: () => number) => string
-}
-
-/** Mulberry32: a short sequence of numbers from 0 to 1 that is the same everywhere. */
-const makeRandom = (seed: number): (() => number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }
 
 const pick = <A>(values: ReadonlyArray<A>, random: () => number): A | undefined =>
@@ -118,7 +108,7 @@ const schemas: ReadonlyArray<readonly [endpoint: string, schema: JsonSchema]> = 
 
 /** Returns a reply to every read. A list has no next page, so that its page is whole. */
 export const randomReplies = (kind: Kind): Replies => {
-  const make = makeValue(document.components.schemas, kind, makeRandom(kind.seed))
+  const make = makeValue(document.components.schemas, kind, makeChance(kind.seed))
   return Object.fromEntries(
     schemas.map(([endpoint, schema]) => {
       const reply = make(schema, 0)

@@ -8,6 +8,7 @@ import { createHash } from "node:crypto"
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import { makeChance } from "../../eval/Chance.ts"
 import { renderReply } from "./FakeModelWire.ts"
 import { countPrompt, PromptCache } from "./PromptCache.ts"
 import { joinText, chooseWork } from "./TimedModelReviewer.ts"
@@ -123,17 +124,6 @@ const promptOf = ({ tools, messages }: ChatRequest): string =>
 const sendJson = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) =>
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
 
-/** Random numbers from 0 to 1 (mulberry32). */
-const randomFrom = (seed: number): (() => number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 /** A response with its times in milliseconds since the begin of its call. */
 interface TimedReply {
   readonly calls: ModelWork["calls"]
@@ -162,7 +152,7 @@ class Running {
   constructor(options: TimedModelOptions) {
     this.options = options
     this.#factor = options.factor ?? 1
-    this.#random = randomFrom(options.trouble?.seed ?? 1)
+    this.#random = makeChance(options.trouble?.seed ?? 1)
   }
 
   serve(body: string, response: ServerResponse): void {

@@ -12,6 +12,7 @@ import { expect, it, onTestFinished } from "vitest"
 import { stringify } from "yaml"
 import type { DemoDelivery } from "../../demo/DemoForge.ts"
 import type { DemoPull } from "../../demo/DemoForgeState.ts"
+import { makeChance } from "../../eval/Chance.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import { AicrProcess } from "../harness/AicrProcess.ts"
 import { makeHostTrigger, startFakeForge } from "../harness/FakeForge.ts"
@@ -25,17 +26,6 @@ import { waitUntil } from "../harness/Wait.ts"
 
 const repo = "team/one"
 const steps = isWhole("AICR_TEST_HOST_KILLS") ? 60 : 5
-
-/** Random numbers from 0 to 1 (mulberry32). */
-const makeRandom = (seed: number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 const configure = (kind: ForgeKind, directory: string, port: number, forge: FakeForge, model: FakeModel) =>
   stringify({
@@ -227,7 +217,7 @@ it.each(takeTurn("AICR_TEST_HOST_KILLS", takeSample("AICR_TEST_HOST_KILLS", hist
     await forge.createRepository(repo)
     await forge.push(repo, { branch: "main", message: "Start", files: { "README.md": "# Start\n" } })
     const database = join(directory, "aicr.db")
-    const random = makeRandom(seed)
+    const random = makeChance(seed)
     const log: Array<string> = []
     const violations: Array<string> = []
     let killed: Promise<unknown> | undefined

@@ -18,6 +18,7 @@ import {
   namesIn,
   listStates
 } from "../harness/Installation.ts"
+import { makeChance } from "../../eval/Chance.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 export interface SoakOptions {
@@ -44,17 +45,6 @@ export interface SoakResult {
   readonly seconds: number
   /** Changes that are lost, duplicated, misplaced or paid for twice; empty if all is well. */
   readonly wrong: ReadonlyArray<string>
-}
-
-/** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
-export const makeRandom = (seed: number) => {
-  let state = seed >>> 0
-  return (): number => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 /** Changes opened together: some are under way and others wait when the process is killed. */
@@ -143,7 +133,7 @@ const pause = () => new Promise((resume) => setTimeout(resume, 100))
 
 export const soak = async (options: SoakOptions, say: (line: string) => void): Promise<SoakResult> => {
   const began = performance.now()
-  const random = makeRandom(options.seed)
+  const random = makeChance(options.seed)
   const repositories = repositoriesOf(options.changes)
   await using at = await Installation.make({
     queue: "sqlite",

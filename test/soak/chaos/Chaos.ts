@@ -10,7 +10,7 @@ import type { Reply } from "../../harness/FakeModelReply.ts"
 import { honest, listStates, markedLine, namesIn, postedOn, toFilePath } from "../../harness/Installation.ts"
 import { SetClock } from "../../harness/SetClock.ts"
 import { SmallDisk } from "../../harness/SmallDisk.ts"
-import { makeRandom } from "../Soak.ts"
+import { makeChance } from "../../../eval/Chance.ts"
 import { configured, elapse, faultNames, faults } from "./Faults.ts"
 import type { ChaosWorld, FaultName } from "./Faults.ts"
 
@@ -118,7 +118,7 @@ const unstored = async (at: ClusterInstallation): Promise<ReadonlySet<string>> =
 
 export const chaos = async (options: ChaosOptions, say: (line: string) => void): Promise<ChaosResult> => {
   const began = performance.now()
-  const random = makeRandom(options.seed)
+  const random = makeChance(options.seed)
   const planned = typeof options.faults === "number" ? orderFaults(options.faults, random) : options.faults
   const added = planned.filter((name) => name === "a workspace is added to the configuration").length
   const { nodes, queue } = shapes[options.shape]
@@ -137,7 +137,7 @@ export const chaos = async (options: ChaosOptions, say: (line: string) => void):
   await Promise.all(
     Object.entries(nodes).map(([name, roles]) => at.start(name, roles, name === names[1] ? clock.env : {}))
   )
-  const bill = new Bill(at, makeRandom(options.seed + 1))
+  const bill = new Bill(at, makeChance(options.seed + 1))
   const pulls: Array<DemoPull> = []
   const deliver = async (index: number) => {
     const pull = await at.open(`change-${index}`, at.repositories[index % options.repositories] ?? "")
