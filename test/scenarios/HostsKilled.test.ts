@@ -202,7 +202,14 @@ it.each(all)(
       killed = Promise.withResolvers<void>()
       // Not before both changes were received: no host would send them again.
       armed = life > 0
-      await aicr.start()
+      // A process may reach a write before it is ready.
+      const isDeadEarly = await Promise.race([killed.promise.then(() => true), aicr.start().then(() => false)]).catch(
+        (error: unknown) => {
+          if (life === 0 || armed) throw error
+          return true
+        }
+      )
+      if (isDeadEarly) continue
       if (life === 0) {
         await deliver()
         armed = true
